@@ -1,0 +1,39 @@
+# Everything runs in .venv, made here from the standard library; nothing global is touched.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: help demo test lint types imports pytest defaults clean
+
+help:  ## list these targets
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
+
+demo: .venv/ready  ## fit, judge and explain a machine on a data set that ships with scikit-learn
+	$(BIN)/eem demo
+
+test: lint types imports pytest  ## all that must hold: lint, types, import contract, tests with doctests
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/mypy
+
+imports: .venv/ready
+	$(BIN)/lint-imports --no-cache
+
+# One BLAS thread in each of the test processes: they share the cores already.
+pytest: .venv/ready
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -rs
+
+defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
+	$(BIN)/python -m pip install -q -e '.[bench]'
+	$(BIN)/python benchmarks/defaults.py
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[cli,test]'
+	touch $@
+
+clean:  ## remove the environment and caches
+	rm -rf .venv .mypy_cache .ruff_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Where summaries are added up; never what they add up to."""

@@ -1,0 +1,1 @@
+"""Rényi's quadratic entropies and the Cauchy–Schwarz divergence."""

@@ -1,0 +1,53 @@
+"""Every error and warning the library raises, and which built-in each one also is.
+
+::
+
+    ExtremeEntropyError
+    ├── InputError (ValueError)         the data, labels, weights or parameters cannot be used
+    │   ├── MergeError                  two machines do not share φ or their classes
+    │   └── ForgetError                 rows to forget were never learnt
+    ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
+    └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
+
+    ExtremeEntropyWarning (UserWarning)
+    ├── DegenerateWarning               the machine is constant: the classes look alike to φ
+    └── FewRowsWarning                  a class has too few rows for what was asked
+"""
+
+from sklearn.exceptions import NotFittedError
+
+
+class ExtremeEntropyError(Exception):
+    """Base of all errors raised on purpose by this library."""
+
+
+class InputError(ExtremeEntropyError, ValueError):
+    """The data, labels, weights or parameters cannot be used as they are."""
+
+
+class MergeError(InputError):
+    """Two machines cannot be added: they do not share φ or their classes."""
+
+
+class ForgetError(InputError):
+    """Rows to forget were never learnt: a count would become negative."""
+
+
+class IncompleteError(ExtremeEntropyError, NotFittedError):
+    """Some class has no rows yet, so there is nothing to decide."""
+
+
+class FileFormatError(ExtremeEntropyError, ValueError):
+    """A file is not a saved machine of ours, or it was damaged."""
+
+
+class ExtremeEntropyWarning(UserWarning):
+    """Base of all warnings given by this library."""
+
+
+class DegenerateWarning(ExtremeEntropyWarning):
+    """The machine is constant, because the classes look alike to φ."""
+
+
+class FewRowsWarning(ExtremeEntropyWarning):
+    """A class has too few rows for what was asked of it."""

@@ -1,0 +1,175 @@
+"""A fitted classifier as plain values and arrays, and back.
+
+Only the dataclasses named here are ever built from a file, and only from arrays and plain values,
+so that loading cannot run code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import persistence
+from ..errors import FileFormatError, InputError
+from ..features.content import ContentHash
+from ..features.feature_map import FeatureMap
+from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.neurons import Radial, Relu, Sigmoid, Similarity
+from ..features.scaling import Affine, Identity, Quantile
+from ..machine.decision import GaussianPair
+from ..machine.machine import Machine
+from ..moments.class_moments import ClassMoments
+from ..moments.summary import Summary
+from ._entropy_machine import EntropyMachine
+from .eekm import EEKMClassifier
+from .eem import EEMClassifier
+
+Array = np.ndarray[Any, Any]
+
+ESTIMATORS = {cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier)}
+PARTS = {
+    cls.__name__: cls
+    for cls in (
+        *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity),
+        *(Laplacian, Machine, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
+    )
+}
+FITTED = (
+    "classes_",
+    "n_features_in_",
+    "feature_names_in_",
+    "_phi",
+    "_is_twin",
+    "_summary",
+    "_solved",
+)
+
+
+def save(estimator: EntropyMachine, path: str | Path) -> None:
+    """Write a fitted classifier to a file."""
+    estimator._ready()
+    arrays: dict[str, Array] = {}
+    values = {
+        "estimator": type(estimator).__name__,
+        "parameters": {
+            name: _pack(value, f"parameters.{name}", arrays)
+            for name, value in estimator.get_params(deep=False).items()
+            # A generator has done its work once φ is drawn, and cannot be written down.
+            if not isinstance(value, np.random.RandomState)
+        },
+        "fitted": {
+            name: _pack(getattr(estimator, name), name, arrays)
+            for name in FITTED
+            if hasattr(estimator, name)
+        },
+    }
+    persistence.write(path, values, arrays)
+
+
+def load(path: str | Path) -> EntropyMachine:
+    """Read a classifier that `save` wrote.
+
+    Parameters
+    ----------
+    path : path-like
+        A file written by `EEMClassifier.save` or `EEKMClassifier.save`.
+
+    Returns
+    -------
+    EEMClassifier or EEKMClassifier
+        The fitted classifier; its predictions are the same to the last bit.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from extreme_entropy import EEMClassifier, load
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> machine = EEMClassifier(50, random_state=0).fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     machine.save(Path(folder) / "machine.eem")
+    ...     again = load(Path(folder) / "machine.eem")
+    >>> bool((again.predict_proba(X) == machine.predict_proba(X)).all())
+    True
+    """
+    values, arrays = persistence.read(path)
+    try:
+        cls = ESTIMATORS[values["estimator"]]
+        estimator = cls(**{k: _unpack(v, arrays) for k, v in values["parameters"].items()})
+        for name, packed in values["fitted"].items():
+            if name not in FITTED:
+                raise KeyError(name)
+            setattr(estimator, name, _unpack(packed, arrays))
+    except (KeyError, TypeError, ValueError, IndexError) as error:
+        raise FileFormatError(
+            f"{str(path)!r} is whole, but says something this version does not understand "
+            f"({error!r}). Load it with the version of extreme-entropy that wrote it."
+        ) from error
+    return estimator
+
+
+def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
+    """A value as JSON; arrays go to `arrays` under their name."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
+        arrays[name] = value
+        return {"array": name}
+    if isinstance(value, np.ndarray):
+        return {"labels": [_label(item) for item in value.tolist()], "dtype": value.dtype.str}
+    if isinstance(value, tuple | list):
+        parts = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
+        return {type(value).__name__: parts}
+    if isinstance(value, dict):
+        items = [
+            [_label(k), _pack(v, f"{name}.{i}", arrays)] for i, (k, v) in enumerate(value.items())
+        ]
+        return {"dict": items}
+    if is_dataclass(value) and type(value).__name__ in PARTS:
+        inside = {
+            f.name: _pack(getattr(value, f.name), f"{name}.{f.name}", arrays) for f in fields(value)
+        }
+        return {"part": type(value).__name__, "fields": inside}
+    raise InputError(
+        f"A saved machine holds numbers, strings and arrays only, never code; {name} is "
+        f"{type(value).__name__}. Machines with activations or kernels of your own can be pickled."
+    )
+
+
+def _label(value: Any) -> Any:
+    """A class label or feature name as JSON."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, str | bool | int | float):
+        return value
+    raise InputError(
+        f"Labels must be strings, numbers or booleans to be saved; got {type(value).__name__}."
+    )
+
+
+def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
+    if not isinstance(packed, dict):
+        return packed
+    if "array" in packed:
+        return arrays[packed["array"]]
+    if "labels" in packed:
+        return np.array(packed["labels"], dtype=np.dtype(packed["dtype"]))
+    if "tuple" in packed:
+        return tuple(_unpack(item, arrays) for item in packed["tuple"])
+    if "list" in packed:
+        return [_unpack(item, arrays) for item in packed["list"]]
+    if "dict" in packed:
+        return {label: _unpack(item, arrays) for label, item in packed["dict"]}
+    inside = {name: _unpack(item, arrays) for name, item in packed["fields"].items()}
+    return PARTS[packed["part"]](**inside)

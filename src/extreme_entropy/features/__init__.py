@@ -1,0 +1,1 @@
+"""φ: x ↦ h. Scaling, random neurons, kernels and landmarks."""

@@ -1,0 +1,125 @@
+"""Chance by content: a row's fold, and whether it is drawn, follow from what the row says.
+
+Each column is cut into cells between the least and largest value first seen. A row's hash is the
+sum over columns of mix(seed, column, cell) modulo 2⁶⁴, so that nothing depends on the order of
+rows, on batches, on repetition, on dense or sparse storage, or on the unit and origin of a column.
+Rows in the same cells count as one row said twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray[Any, Any]
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+# Cells begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never lie
+# on a boundary, where rounding alone would decide.
+_OFFSET = 0.3819660112501051
+
+
+@dataclass(frozen=True, slots=True)
+class ContentHash:
+    """A seeded 64-bit hash of the cells a row falls into."""
+
+    seed: int
+    low: Array  # least value of each column   (d,)
+    per_unit: Array  # cells per unit of a column, 0 where it is constant   (d,)
+
+    @classmethod
+    def between(cls, seed: int, low: Array, high: Array) -> ContentHash:
+        """Cells between the least and largest value of each column."""
+        # 64 bits over all columns, but 8 to 16 in each: few cells, so that rounding (a column
+        # far from its origin has lost digits) hardly ever moves a value into another.
+        bits = int(np.clip(-(-64 // len(low)), 8, 16))
+        span = high - low
+        rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
+        per_unit = np.divide(2.0**bits, span, out=np.zeros(len(low)), where=span > rounding)
+        return cls(seed, low, per_unit)
+
+    def __call__(self, X: Any) -> Array:
+        """The hash of each row                  (n,) uint64."""
+        keys = _mix(np.arange(len(self.low), dtype=np.uint64) * _GOLDEN + np.uint64(self.seed))
+        if not sp.issparse(X):
+            return self._terms(X, self.low, self.per_unit, keys).sum(axis=1, dtype=np.uint64)
+        # Σ over all columns of the term at zero, corrected where an entry is not zero.
+        X = X.tocsr()
+        zeros = self._terms(np.zeros(len(self.low)), self.low, self.per_unit, keys)
+        j = X.indices
+        change = self._terms(X.data, self.low[j], self.per_unit[j], keys[j]) - zeros[j]
+        running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
+        return running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros.sum(dtype=np.uint64)
+
+    @staticmethod
+    def _terms(x: Array, low: Array, per_unit: Array, keys: Array) -> Array:
+        cells = np.floor((np.asarray(x, dtype=np.float64) - low) * per_unit + _OFFSET)
+        codes = np.clip(cells, -(2.0**62), 2.0**62).astype(np.int64).view(np.uint64)
+        return _mix(codes * _GOLDEN ^ keys)
+
+
+def _mix(z: Array) -> Array:
+    """The finaliser of splitmix64: every input bit moves every output bit."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@dataclass(frozen=True, slots=True)
+class Draw:
+    """The rows with the k smallest hashes among distinct rows: a sample that merges."""
+
+    k: int
+    hashes: Array  # increasing   (≤k,)
+    rows: Array  # (≤k, d)
+
+    @classmethod
+    def nothing(cls, k: int, d: int) -> Draw:
+        return cls(k, np.empty(0, np.uint64), np.empty((0, d)))
+
+    def __add__(self, other: Draw) -> Draw:
+        return _smallest(
+            self.k,
+            np.concatenate([self.hashes, other.hashes]),
+            np.concatenate([self.rows, other.rows]),
+        )
+
+    def with_rows(self, hashes: Array, X: Any) -> Draw:
+        """The draw after seeing the rows of X, dense or sparse."""
+        if len(self.hashes) == self.k:
+            wanted = np.flatnonzero(hashes <= self.hashes[-1])
+        else:
+            # Two rows may share a hash, so keep all rows up to the k-th distinct one.
+            distinct = np.unique(hashes)
+            wanted = np.flatnonzero(hashes <= distinct[: self.k][-1])
+        if not len(wanted):
+            return self
+        rows = X[wanted]
+        rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+        return self + _smallest(self.k, hashes[wanted], rows.astype(np.float64))
+
+
+def _smallest(k: int, hashes: Array, rows: Array) -> Draw:
+    """Sort by hash; of rows with one hash keep the least, column by column."""
+    order = np.argsort(hashes, kind="stable")
+    repeats = hashes[order[1:]] == hashes[order[:-1]]
+    if repeats.any():
+        shared = np.zeros(len(order), dtype=bool)
+        shared[1:] |= repeats
+        shared[:-1] |= repeats
+        tied = order[shared]
+        order[shared] = tied[np.lexsort((*rows[tied].T[::-1], hashes[tied]))]
+    kept = order[np.concatenate([[True], ~repeats])][:k]
+    return Draw(k, hashes[kept], rows[kept] + 0.0)  # −0.0 as 0.0
+
+
+def draw_rows(content: ContentHash, k: int, chunks: Iterable[Any]) -> Array:
+    """The rows with the k smallest hashes, in increasing order of hash."""
+    draw = Draw.nothing(k, len(content.low))
+    for X in chunks:
+        draw = draw.with_rows(content(X), X)
+    return draw.rows

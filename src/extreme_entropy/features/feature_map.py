@@ -1,0 +1,86 @@
+"""φ as a whole: x ↦ scaling ↦ layer ↦ (whitening), and the content hash that goes with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from .content import ContentHash
+from .kernels import KernelLayer
+from .neurons import Custom, Relu, Sigmoid
+from .scaling import Scaling
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+Layer = Sigmoid | Relu | Custom | KernelLayer
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureMap:
+    """φ, drawn once and frozen."""
+
+    content: ContentHash
+    scaling: Scaling
+    layer: Layer
+    whitening: Array | None = None  # (hidden, h), for kernels
+
+    @property
+    def d(self) -> int:
+        """Columns of x."""
+        return len(self.content.low)
+
+    @property
+    def h(self) -> int:
+        """Dimensions of φ(x)."""
+        return self.layer.size if self.whitening is None else self.whitening.shape[1]
+
+    def hidden(self, X: Array) -> Array:
+        """The hidden layer's answer to dense rows."""
+        return self.layer(self.scaling(X))
+
+    def __call__(self, X: Array) -> Array:
+        """φ of dense rows."""
+        H = self.hidden(X)
+        return H if self.whitening is None else H @ self.whitening
+
+    def readout(self, operators: Array) -> Array:
+        """Operators on φ as operators on the hidden layer: K_hh^{−1/2} folded into β."""
+        return operators if self.whitening is None else operators @ self.whitening.T
+
+    def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
+        """The same φ with its layer in single or double precision."""
+        whitening = self.whitening
+        return replace(
+            self,
+            layer=_cast(self.layer, dtype),
+            whitening=None if whitening is None else whitening.astype(dtype, copy=False),
+        )
+
+
+def _cast(value: T, dtype: np.dtype[Any]) -> T:
+    """A dataclass with every array in it cast."""
+    assert is_dataclass(value)
+    changes: dict[str, Any] = {}
+    for field in fields(value):
+        inner = getattr(value, field.name)
+        if isinstance(inner, np.ndarray) and inner.dtype.kind == "f":
+            changes[field.name] = inner.astype(dtype, copy=False)
+        elif isinstance(inner, tuple):
+            changes[field.name] = tuple(_cast(part, dtype) for part in inner)
+    return replace(value, **changes)  # type: ignore[type-var]  # narrowed above
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two feature maps, or parts of them, are equal to the last bit."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return a is b or (a.dtype == b.dtype and np.array_equal(a, b))
+    if is_dataclass(a):
+        return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
+    if isinstance(a, tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b)

@@ -1,0 +1,147 @@
+"""Layers of random neurons: z ↦ G(z, w, b) for each of h neurons.
+
+    sig       1 / (1 + exp(−⟨w,z⟩ + b))                  w, b uniform on [0, 1]
+    nsig      1 / (1 + exp(−⟨w,z⟩/d + b))                w, b uniform on [0, 1]
+    rbf       exp(−b‖w−z‖²)                              w, b uniform on [0, 1]
+    tanimoto  ⟨w,z⟩ / (‖w‖² + ‖z‖² − ⟨w,z⟩)              w a drawn row
+    sorensen  2⟨w,z⟩ / (‖w‖² + ‖z‖²)                     w a drawn row
+    relu      max(0, ⟨w,z⟩ − b)                          w a drawn row, b uniform on [0, ‖w‖²]
+
+Each layer takes scaled rows (n, d) and returns (n, h) in the same precision. Neuron i is drawn
+before neuron i + 1, so that the first k of h neurons are a smaller layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+Array = np.ndarray[Any, Any]
+
+UNIFORM = ("sig", "nsig", "rbf")  # drawn without looking at the data
+FROM_ROWS = ("tanimoto", "sorensen", "relu")  # weights are rows of the data
+
+
+@dataclass(frozen=True, slots=True)
+class Sigmoid:
+    """1 / (1 + exp(−⟨w,z⟩ + b))."""
+
+    weights: Array  # (d, h)
+    biases: Array  # (h,)
+
+    @property
+    def size(self) -> int:
+        return self.weights.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        H = Z @ self.weights
+        H -= self.biases
+        return expit(H, out=H)
+
+
+@dataclass(frozen=True, slots=True)
+class Relu:
+    """max(0, ⟨w,z⟩ − b)."""
+
+    weights: Array  # (d, h)
+    biases: Array  # (h,)
+
+    @property
+    def size(self) -> int:
+        return self.weights.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        H = Z @ self.weights
+        H -= self.biases
+        return np.maximum(H, 0, out=H)
+
+
+@dataclass(frozen=True, slots=True)
+class Radial:
+    """exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖²): one product and one exponential."""
+
+    centres: Array  # w   (d, h)
+    widths: Array  # b   (h,)
+
+    @property
+    def size(self) -> int:
+        return self.centres.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        H = Z @ (2 * self.widths * self.centres)
+        H -= np.outer(np.einsum("ij,ij->i", Z, Z), self.widths)
+        H -= self.widths * np.einsum("ij,ij->j", self.centres, self.centres)
+        np.minimum(H, 0, out=H)  # a distance may round below zero
+        return np.exp(H, out=H)
+
+
+@dataclass(frozen=True, slots=True)
+class Similarity:
+    """Tanimoto's or Sørensen's similarity to the centres, for overlaps of sets and fingerprints.
+
+    Two empty rows are alike: their similarity is 1.
+    """
+
+    kind: str  # "tanimoto" or "sorensen"
+    centres: Array  # w   (d, h)
+
+    @property
+    def size(self) -> int:
+        return self.centres.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        shared = Z @ self.centres
+        sizes = np.einsum("ij,ij->i", Z, Z)[:, None]
+        union = sizes + np.einsum("ij,ij->j", self.centres, self.centres)
+        if self.kind == "tanimoto":
+            union -= shared
+        else:
+            shared *= 2
+        return np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Custom:
+    """A user's own function (Z, weights, biases) ↦ (n, h), with w and b uniform on [0, 1]."""
+
+    function: Callable[[Array, Array, Array], Array]
+    weights: Array  # (h, d)
+    biases: Array  # (h,)
+
+    @property
+    def size(self) -> int:
+        return len(self.weights)
+
+    def __call__(self, Z: Array) -> Array:
+        return np.array(self.function(Z, self.weights, self.biases), dtype=Z.dtype, ndmin=2)
+
+
+def draw_uniform(name: str, h: int, d: int, rng: np.random.Generator) -> Sigmoid | Radial:
+    """The paper's neurons, independent of the data."""
+    drawn = rng.random((h, d + 1))
+    weights, biases = drawn[:, :d].T.copy(), drawn[:, d].copy()
+    if name == "sig":
+        return Sigmoid(weights, biases)
+    if name == "nsig":
+        return Sigmoid(weights / d, biases)
+    return Radial(weights, biases)
+
+
+def draw_custom(
+    function: Callable[[Array, Array, Array], Array], h: int, d: int, rng: np.random.Generator
+) -> Custom:
+    """Neurons of a user's own activation, drawn as the paper draws its own."""
+    drawn = rng.random((h, d + 1))
+    return Custom(function, drawn[:, :d].copy(), drawn[:, d].copy())
+
+
+def draw_from_rows(name: str, h: int, rows: Array, rng: np.random.Generator) -> Similarity | Relu:
+    """Neurons whose weights are scaled rows of the data, repeated where rows are too few."""
+    weights = rows[np.arange(h) % len(rows)].T.copy()
+    if name == "relu":
+        return Relu(weights, rng.random(h) * np.einsum("ij,ij->j", weights, weights))
+    return Similarity(name, weights)

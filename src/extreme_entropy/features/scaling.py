@@ -1,0 +1,162 @@
+"""Scaling: each column brought to a common range before the neurons see it.
+
+    none      z = x
+    minmax    z = (x − min) / (max − min)                            the paper's [0, 1]
+    standard  z = (x − mean) / std
+    quantile  z = share of drawn rows below x, between the least (0) and the largest (1) value seen
+
+A column that was constant when φ was drawn says nothing, and is 0 ever after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStats:
+    """Count, extremes, mean and squared deviation of each column: a monoid."""
+
+    n: float
+    low: Array
+    high: Array
+    mean: Array
+    deviation: Array  # Σ (x − mean)²
+
+    @classmethod
+    def empty(cls, d: int) -> ColumnStats:
+        return cls(0.0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros(d))
+
+    @classmethod
+    def of(cls, X: Any, weight: Array | None = None) -> ColumnStats:
+        """The statistics of a chunk of rows, dense or sparse."""
+        X = X.toarray() if sp.issparse(X) else X
+        low = X.min(axis=0).astype(np.float64)
+        high = X.max(axis=0).astype(np.float64)
+        weight = np.ones(len(X)) if weight is None else weight
+        n = float(weight.sum())
+        # About the least value, so that columns far from the origin keep their digits.
+        above = np.subtract(X, low, dtype=np.float64)
+        offset = weight @ above / n
+        above -= offset
+        return cls(n, low, high, low + offset, weight @ np.square(above, out=above))
+
+    def __add__(self, other: ColumnStats) -> ColumnStats:
+        n = self.n + other.n
+        if not n:
+            return self
+        step = other.mean - self.mean
+        return ColumnStats(
+            n,
+            np.minimum(self.low, other.low),
+            np.maximum(self.high, other.high),
+            self.mean + step * (other.n / n),
+            self.deviation + other.deviation + step**2 * (self.n * other.n / n),
+        )
+
+    @property
+    def varies(self) -> Array:
+        """Which columns differ by more than rounding."""
+        size = np.maximum(abs(self.low), abs(self.high))
+        return self.high - self.low > 8 * np.finfo(float).eps * size
+
+
+@dataclass(frozen=True, slots=True)
+class Affine:
+    """z = (x − offset) · factor."""
+
+    offset: Array
+    factor: Array
+
+    def __call__(self, X: Array) -> Array:
+        # In float64, since offset and column may share their leading digits.
+        Z = np.subtract(X, self.offset, dtype=np.float64)
+        Z *= self.factor
+        return Z.astype(X.dtype, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """z = x."""
+
+    d: int
+
+    def __call__(self, X: Array) -> Array:
+        return X
+
+
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """z = a monotone curve through (knots, levels), column by column; flat beyond its ends."""
+
+    knots: Array  # all columns' knots, one after another
+    levels: Array  # z at each knot
+    starts: Array  # where each column's knots begin   (d + 1,)
+
+    def __call__(self, X: Array) -> Array:
+        Z = np.zeros(X.shape, dtype=X.dtype)
+        for j, (a, b) in enumerate(pairwise(self.starts)):
+            if b > a:
+                Z[:, j] = np.interp(X[:, j], self.knots[a:b], self.levels[a:b])
+        return Z
+
+
+Scaling = Affine | Identity | Quantile
+
+
+def fit_scaling(name: str | None, stats: ColumnStats, sample: Array) -> Scaling:
+    """The scaling called `name` for columns with these statistics and drawn rows."""
+    if name is None:
+        return Identity(len(stats.low))
+    if name == "quantile":
+        return _fit_quantile(stats, sample)
+    if name == "minmax":
+        offset, spread = stats.low, stats.high - stats.low
+    else:
+        offset, spread = stats.mean, np.sqrt(stats.deviation / stats.n)
+    varies = stats.varies & (spread > 0)
+    return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies))
+
+
+def _fit_quantile(stats: ColumnStats, sample: Array) -> Quantile:
+    curves = [
+        _curve(sample[:, j], stats.low[j], stats.high[j]) if varies else (np.empty(0),) * 2
+        for j, varies in enumerate(stats.varies)
+    ]
+    starts = np.cumsum([0, *(len(knots) for knots, _ in curves)])
+    return Quantile(
+        np.concatenate([knots for knots, _ in curves]),
+        np.concatenate([levels for _, levels in curves]),
+        starts,
+    )
+
+
+def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
+    """Knots at the distinct drawn values, at the middle of the ranks each one holds."""
+    knots, counts = np.unique(values, return_counts=True)
+    below = np.cumsum(counts) - counts
+    levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
+    # Values as close as rounding are one value, or the curve would be a cliff between them.
+    apart = 16 * np.finfo(float).eps * max(abs(low), abs(high))
+    inner = (knots > low + apart) & (knots < high - apart)
+    inner[1:] &= np.diff(knots) > apart
+    return (
+        np.concatenate([[low], knots[inner], [high]]),
+        np.concatenate([[0.0], levels[inner], [1.0]]),
+    )
+
+
+def scan(chunks: Iterable[tuple[Any, Array | None]], d: int) -> ColumnStats:
+    """The statistics of all columns over chunks of (rows, weights)."""
+    stats = ColumnStats.empty(d)
+    for X, weight in chunks:
+        stats = stats + ColumnStats.of(X, weight)
+    return stats

@@ -1,0 +1,1 @@
+"""Summary ↦ decision. Covariance, the operator β, and the decision F on the line."""

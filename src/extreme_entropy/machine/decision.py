@@ -1,0 +1,64 @@
+"""F: which of two Gaussians on the line a projection belongs to.
+
+    log-odds(t) = ½[ (t−m₋)²/S₋ − (t−m₊)²/S₊ + ln(S₋/S₊) ] + ln(π₊C₊ / π₋C₋)
+
+Positive means the second class. Probabilities are `expit` of it without the costs. Its real roots
+are the thresholds: two where the variances differ (the paper's t±), one where they are equal (t₀),
+none where costs let one class win everywhere.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+# A class without spread on the line gets this share of the other's, or of the squared gap.
+VARIANCE_FLOOR = 1e-6
+
+
+@dataclass(frozen=True, slots=True)
+class GaussianPair:
+    """N(m₋, S₋) and N(m₊, S₊) on the line; the negative class comes first."""
+
+    means: tuple[float, float]
+    variances: tuple[float, float]
+
+    def log_ratio(self, t: Array) -> Array:
+        """ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]."""
+        (m0, m1), (s0, s1) = self.means, self.variances
+        return 0.5 * ((t - m0) ** 2 / s0 - (t - m1) ** 2 / s1 + np.log(s0 / s1))
+
+    def thresholds(self, bias: float) -> Array:
+        """The t at which `log_ratio(t) + bias` is zero, in increasing order."""
+        (m0, m1), (s0, s1) = self.means, self.variances
+        # ½a x² + b x + ½c about the midpoint x = t − (m₀+m₁)/2, with g half the gap.
+        middle, g = (m0 + m1) / 2, (m1 - m0) / 2
+        a = (s1 - s0) / (s0 * s1)
+        b = g * (1 / s0 + 1 / s1)
+        c = g * g * a + float(np.log(s0 / s1)) + 2 * bias
+        return middle + _roots(a, b, c)
+
+
+def _roots(a: float, b: float, c: float) -> Array:
+    """Real roots of a x² + 2b x + c, smooth as a → 0: one of them then leaves for infinity."""
+    discriminant = b * b - a * c
+    if discriminant < 0 or a == b == 0:
+        return np.empty(0)
+    # Adding numbers of one sign only: no cancellation, however small a is.
+    larger = -(b + np.copysign(np.sqrt(discriminant), b))
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        roots = np.array([larger / a if a else np.inf, c / larger if larger else 0.0])
+    return np.unique(roots[np.isfinite(roots)])
+
+
+def floored(variances: tuple[float, float], gap: float) -> tuple[float, float]:
+    """Variances made positive, so that the log-odds are finite."""
+    floor = VARIANCE_FLOOR * max(*variances, VARIANCE_FLOOR * gap * gap)
+    if not floor > 0:
+        return 1.0, 1.0
+    low, high = (max(variance, floor) for variance in variances)
+    return low, high

@@ -1,0 +1,57 @@
+"""The operator β: the line on which two classes are furthest apart for their spread.
+
+minimise βᵀΣβ  subject to  βᵀm = 2,     Σ = Σ₊ + Σ₋ (+ I/C),  m = m₊ − m₋
+β = 2 Σ⁻¹m / (mᵀΣ⁻¹m)                                       (the paper's eq. final)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+
+Array = np.ndarray[Any, Any]
+
+
+def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
+    """β from Σ and m, or zeros where ‖m‖ is no larger than `noise`.
+
+    Without any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that
+    β points from one mean to the other. `covariance` is overwritten.
+    """
+    if not np.linalg.norm(difference) > noise:
+        return np.zeros_like(difference)
+    direction = _solve(covariance, difference) if covariance.any() else difference
+    return direction * (2.0 / (difference @ direction))
+
+
+def _solve(covariance: Array, difference: Array) -> Array:
+    """Σ⁻¹m by Cholesky; by the pseudo-inverse where Σ is singular (only without shrinkage)."""
+    diagonal = covariance.diagonal().copy()
+    try:
+        # The transpose is Fortran-ordered, so that LAPACK works in place.
+        factor = cho_factor(covariance.T, lower=True, overwrite_a=True, check_finite=False)
+        pivots = factor[0].diagonal() ** 2
+        if pivots.min() > len(covariance) * np.finfo(float).eps * pivots.max():
+            return cho_solve(factor, difference, check_finite=False)
+    except LinAlgError:
+        pass
+    # Cholesky wrote on the upper triangle and the diagonal; the lower one still holds Σ.
+    covariance.flat[:: len(covariance) + 1] = diagonal
+    return _pseudo_solve(covariance, difference)
+
+
+def _pseudo_solve(covariance: Array, difference: Array) -> Array:
+    """The limit of (Σ + δI)⁻¹m, up to length, as δ → 0.
+
+    Where m leaves the range of Σ, the classes differ along directions in which neither varies, and
+    those decide alone; otherwise it is Σ⁺m.
+    """
+    values, vectors = eigh(covariance, lower=True, check_finite=False)
+    kept = values > len(values) * np.finfo(float).eps * values[-1]
+    inside = vectors[:, kept].T @ difference
+    outside = difference - vectors[:, kept] @ inside
+    if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(difference):
+        return outside
+    return vectors[:, kept] @ (inside / values[kept])

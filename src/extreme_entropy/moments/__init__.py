@@ -1,0 +1,1 @@
+"""Rows ↦ summary. What the machine remembers of its rows, and how it is added up."""

@@ -1,0 +1,69 @@
+"""The summary of a data set: one `ClassMoments` for each class and fold.
+
+A table of monoids is a monoid. Folds exist so that the decision can be cross-fitted: what a fold
+looks like from outside follows from its own summary and the sum of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from .class_moments import ClassMoments
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """Moments by class and fold: `cells[c][k]`."""
+
+    cells: tuple[tuple[ClassMoments, ...], ...]
+
+    @classmethod
+    def empty(cls, n_classes: int, n_folds: int, h: int) -> Summary:
+        """The summary of no rows."""
+        nothing = ClassMoments.empty(h)
+        return cls(((nothing,) * n_folds,) * n_classes)
+
+    @property
+    def n_classes(self) -> int:
+        return len(self.cells)
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.cells[0])
+
+    @property
+    def counts(self) -> tuple[tuple[float, ...], ...]:
+        """Rows in each class and fold."""
+        return tuple(tuple(cell.n for cell in row) for row in self.cells)
+
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            tuple(
+                tuple(a + b for a, b in zip(mine, theirs, strict=True))
+                for mine, theirs in zip(self.cells, other.cells, strict=True)
+            )
+        )
+
+    def __sub__(self, other: Summary) -> Summary:
+        return Summary(
+            tuple(
+                tuple(a - b for a, b in zip(mine, theirs, strict=True))
+                for mine, theirs in zip(self.cells, other.cells, strict=True)
+            )
+        )
+
+    def of_class(self, c: int) -> ClassMoments:
+        """All rows of class `c`."""
+        return total(self.cells[c])
+
+    def of_class_outside(self, c: int, fold: int) -> ClassMoments:
+        """The rows of class `c` in every fold but one."""
+        return total(cell for k, cell in enumerate(self.cells[c]) if k != fold)
+
+
+def total(parts: Iterable[ClassMoments]) -> ClassMoments:
+    """The sum of summaries of one class."""
+    return reduce(add, parts)
