@@ -22,9 +22,10 @@ types: .venv/ready
 imports: .venv/ready
 	$(BIN)/lint-imports --no-cache
 
-# One BLAS thread in each of the test processes: they share the cores already.
+# One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
+# scikit-learn's array API checks run.
 pytest: .venv/ready
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -rs
+	SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -rs
 
 defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
 	$(BIN)/python -m pip install -q -e '.[bench]'

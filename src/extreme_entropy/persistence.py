@@ -31,7 +31,10 @@ def write(path: str | Path, values: dict[str, Any], arrays: dict[str, Array]) ->
     path = Path(path)
     # A sorted dump, since the digest is over its text.
     text = json.dumps(values, sort_keys=True, allow_nan=False)
-    arrays = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in arrays.items()
+    }
     header = {
         "format": FORMAT,
         "version": str(VERSION),
@@ -79,7 +82,10 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
             f"{str(path)!r} was altered after it was saved: its checksum does not match. "
             "Take an intact copy."
         )
-    return json.loads(text), arrays
+    try:
+        return json.loads(text), arrays
+    except (ValueError, RecursionError) as error:
+        raise FileFormatError(f"The header of {str(path)!r} is not JSON ({error}).") from error
 
 
 def _digest(version: int, text: str, arrays: dict[str, Array]) -> str:

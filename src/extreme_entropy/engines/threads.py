@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
@@ -20,15 +20,17 @@ def _pools() -> ThreadpoolController:
 
 
 @contextmanager
-def _one_blas_thread() -> Iterator[None]:
+def one_blas_thread() -> Iterator[None]:
+    """BLAS on one thread inside, as before outside. Its own threads wait busily for each other,
+    which on a machine with other work can cost many times what they save.
+    """
     with _pools().limit(limits=1):
         yield
 
 
 def run(tasks: Sequence[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
     """The results of the tasks, in their order."""
-    # One task is left to BLAS's own threads: there is nothing to share out.
-    with _one_blas_thread() if len(tasks) > 1 else nullcontext():
+    with one_blas_thread():
         workers = min(effective_n_jobs(n_jobs), len(tasks))
         if workers <= 1:
             yield from (task() for task in tasks)

@@ -15,9 +15,15 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
-from ..engines.threads import add_up, run
+from ..engines.threads import add_up, one_blas_thread, run
 from ..errors import (
     DegenerateWarning,
     FewRowsWarning,
@@ -37,6 +43,7 @@ from . import _stakes
 Array = np.ndarray[Any, Any]
 
 N_FOLDS = 5  # of the cross-fitted decision
+FEW_ROWS = 64  # are projected at once, without the cost of an engine
 SAMPLE_ROWS = 1000  # drawn rows that widths and quantiles are taken from
 
 
@@ -49,7 +56,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
             StrOptions({"ledoit-wolf", "oas", "none"}),
             Interval(Real, 0, 1, closed="both"),
         ],
-        "ridge": [Interval(Real, 0, None, closed="left")],
+        "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
         "costs": [dict, None],
@@ -60,7 +67,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
     # Set by the constructors of the two classifiers.
     scale: str | None
     shrinkage: str | float
-    ridge: float
+    ridge: float | str
     decision: str
     priors: Any
     costs: Mapping[Any, float] | None
@@ -97,7 +104,8 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         X, y, weight = self._check_rows(X, y, sample_weight, reset=not self._is_twin)
         classes = self.classes_ if self._is_twin else _classes_of(y)
         phi = self._phi if self._is_twin else self._draw(X, weight)
-        summary = self._summarise(phi, X, _encode(y, classes), weight, len(classes))
+        n_folds = self._n_folds(fresh=not self._is_twin)
+        summary = self._summarise(phi, X, _encode(y, classes), weight, len(classes), n_folds)
         _stakes.check(self.priors, self.costs, classes)
         self.classes_, self._phi, self._summary = classes, phi, summary
         self._solved = None
@@ -129,7 +137,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         known = _labels_to_expect(getattr(self, "classes_", None), classes, y)
         labels = _encode(y, known)
         phi = self._draw(X, weight) if first else self._phi
-        part = self._summarise(phi, X, labels, weight, len(known))
+        part = self._summarise(phi, X, labels, weight, len(known), self._n_folds(fresh=first))
         _stakes.check(self.priors, self.costs, known)
         self._summary = part if first else self._summary + part
         self.classes_, self._phi, self._solved = known, phi, None
@@ -154,9 +162,11 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         X, y, weight = self._check_rows(X, y, sample_weight, reset=False)
         labels = _encode(y, self.classes_)
-        part = self._summarise(self._phi, X, labels, weight, len(self.classes_))
+        part = self._summarise(
+            self._phi, X, labels, weight, len(self.classes_), self._n_folds(fresh=False)
+        )
         held, asked = np.array(self._summary.counts), np.array(part.counts)
-        if (asked > held * (1 + 1e-9)).any():
+        if (asked > held * (1 + 1e-12)).any():
             raise ForgetError(
                 "Only rows that were learnt can be forgotten; "
                 f"{asked.sum():g} rows came, of which some were never learnt "
@@ -414,11 +424,13 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         def stretches() -> Iterator[slice]:
             return chunks(n, d)
 
-        stats = scan(((X[s], None if weight is None else weight[s]) for s in stretches()), d)
-        if not np.isfinite(stats.high - stats.low).all():
+        with np.errstate(over="ignore", invalid="ignore"):  # ranges are checked below
+            stats = scan(((X[s], None if weight is None else weight[s]) for s in stretches()), d)
+            spans = stats.high - stats.low
+        if not (np.isfinite(spans) & np.isfinite(stats.deviation)).all():
             raise InputError(
-                "The range of each column must be a finite number; some column spans more than "
-                "1.8e308. Rescale that column."
+                "The square of each column's range must be a finite number; the widest spans "
+                f"{spans.max():g}. Rescale that column."
             )
         content = ContentHash.between(seed, stats.low, stats.high)
         k = self._rows_to_draw()
@@ -426,13 +438,32 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
             k = max(k, SAMPLE_ROWS)
         rows = draw_rows(content, k, (X[s] for s in stretches())) if k else np.empty((0, d))
         scaling = fit_scaling(self.scale, stats, rows)
-        layer, whitening = self._draw_layer(d, scaling(rows), X.dtype, seed)
+        with one_blas_thread():
+            layer, whitening = self._draw_layer(d, scaling(rows), X.dtype, seed)
         return FeatureMap(content, scaling, layer, whitening)
 
+    def _n_folds(self, *, fresh: bool) -> int:
+        """How many folds rows are kept in; decided by the first rows, as φ is."""
+        wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
+        if fresh:
+            return wanted
+        if self._summary.n_folds < wanted:
+            raise InputError(
+                "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
+                "learnt, since sums are kept by fold for them; this machine has learnt rows "
+                "without folds. Fit a new machine, or set decision='paper' and a numeric ridge."
+            )
+        return self._summary.n_folds
+
     def _summarise(
-        self, phi: FeatureMap, X: Any, labels: Array, weight: Array | None, n_classes: int
+        self,
+        phi: FeatureMap,
+        X: Any,
+        labels: Array,
+        weight: Array | None,
+        n_classes: int,
+        n_folds: int,
     ) -> Summary:
-        n_folds = N_FOLDS if self.decision == "cross-fitted" else 1
         tasks = [
             partial(
                 summarise,
@@ -449,14 +480,15 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
 
     def _solve(self) -> tuple[Machine, Array]:
         log_priors, log_costs = self._log_stakes()
-        machine = solve(
-            self._summary,
-            shrinkage=self.shrinkage,
-            ridge=self.ridge,
-            cross_fitted=self._summary.n_folds > 1,
-            log_priors=log_priors,
-            log_costs=log_costs,
-        )
+        with one_blas_thread():
+            machine = solve(
+                self._summary,
+                shrinkage=self.shrinkage,
+                ridge=self.ridge,
+                cross_fitted=self.decision == "cross-fitted",
+                log_priors=log_priors,
+                log_costs=log_costs,
+            )
         self._solved = (machine, self._phi.readout(machine.operators))
         self._warn(machine)
         return self._solved
@@ -483,9 +515,12 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         def project(stretch: slice) -> Array:
             return phi.hidden(dense(X[stretch])) @ weights
 
-        width = max(phi.d, phi.layer.size)
-        tasks = [partial(project, stretch) for stretch in chunks(X.shape[0], width)]
-        return np.concatenate(list(run(tasks, self.n_jobs))).astype(np.float64, copy=False)
+        n = X.shape[0]
+        if n <= FEW_ROWS:
+            return project(slice(0, n)).astype(np.float64, copy=False)
+        stretches = chunks(n, max(phi.d, phi.layer.size))
+        parts = run([partial(project, stretch) for stretch in stretches], self.n_jobs)
+        return np.concatenate(list(parts)).astype(np.float64, copy=False)
 
     def _classes_without_rows(self) -> list[Any]:
         counts = np.sum(self._summary.counts, axis=1)
@@ -513,7 +548,12 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         if sample_weight is None:
             return X, y, None
-        weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
+        weight = column_or_1d(
+            check_array(
+                sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight"
+            )
+        )
+        check_consistent_length(X, weight)
         if (weight < 0).any():
             raise InputError(
                 f"Sample weights must not be negative; the least is {weight.min():g}. "
@@ -536,7 +576,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
                 "to them, as with activation='sig' on many columns. "
                 "Try another activation or scale, such as the default ones.",
                 DegenerateWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         counts = np.sum(self._summary.counts, axis=1)
         if "one row" in machine.remarks:
@@ -545,14 +585,14 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
                 "taken as 0 and the other classes carry the solve. "
                 "Expect little of this class until it has more rows.",
                 FewRowsWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         elif "not cross-fitted" in machine.remarks:
             warnings.warn(
                 f"A class has too few distinct rows to be held out (the fewest: {counts.min():g}), "
                 "so the Gaussians of its training rows decide, as with decision='paper'.",
                 FewRowsWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
 
 
@@ -563,7 +603,7 @@ def _classes_of(y: Array) -> Array:
             f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs two to "
             "separate. Check that the split is stratified."
         )
-    return classes
+    return classes.astype(classes.dtype.newbyteorder("="))
 
 
 def _labels_to_expect(known: Array | None, classes: Any, y: Array) -> Array:

@@ -9,16 +9,19 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
+from types import NoneType
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.content import ContentHash
 from ..features.feature_map import FeatureMap
 from ..features.kernels import Cosine, Laplacian, Polynomial
-from ..features.neurons import Radial, Relu, Sigmoid, Similarity
+from ..features.mixed import Mixed
+from ..features.neurons import Linear, Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import Affine, Identity, Quantile
 from ..machine.decision import GaussianPair
 from ..machine.machine import Machine
@@ -35,23 +38,48 @@ PARTS = {
     cls.__name__: cls
     for cls in (
         *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity),
-        *(Laplacian, Machine, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
+        *(
+            Laplacian,
+            Linear,
+            Machine,
+            Mixed,
+            Polynomial,
+            Quantile,
+            Radial,
+            Relu,
+            Sigmoid,
+            Similarity,
+            Summary,
+        ),
     )
 }
-FITTED = (
-    "classes_",
-    "n_features_in_",
-    "feature_names_in_",
-    "_phi",
-    "_is_twin",
-    "_summary",
-    "_solved",
-)
+# What fit sets, and what each may be; names of columns come only where X had some.
+FITTED: dict[str, type | tuple[type, ...]] = {
+    "classes_": np.ndarray,
+    "n_features_in_": int,
+    "feature_names_in_": np.ndarray,
+    "_phi": FeatureMap,
+    "_is_twin": bool,
+    "_summary": Summary,
+    "_solved": (tuple, NoneType),
+}
+# Annotations of the fields of PARTS, and what may stand there.
+FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
+    "Array": np.ndarray,
+    "Array | None": (np.ndarray, NoneType),
+    "float": (float, int),
+    "int": int,
+    "str": str,
+    "ContentHash": ContentHash,
+    "Scaling": (Affine, Identity, Quantile),
+}
 
 
 def save(estimator: EntropyMachine, path: str | Path) -> None:
     """Write a fitted classifier to a file."""
-    estimator._ready()
+    check_is_fitted(estimator)
+    if not estimator._classes_without_rows():  # a part that lacks classes is saved unsolved
+        estimator._ready()
     arrays: dict[str, Array] = {}
     values = {
         "estimator": type(estimator).__name__,
@@ -101,16 +129,49 @@ def load(path: str | Path) -> EntropyMachine:
     try:
         cls = ESTIMATORS[values["estimator"]]
         estimator = cls(**{k: _unpack(v, arrays) for k, v in values["parameters"].items()})
-        for name, packed in values["fitted"].items():
-            if name not in FITTED:
-                raise KeyError(name)
-            setattr(estimator, name, _unpack(packed, arrays))
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+        fitted = {name: _unpack(packed, arrays) for name, packed in values["fitted"].items()}
+        _check_fitted(fitted)
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
         raise FileFormatError(
             f"{str(path)!r} is whole, but says something this version does not understand "
             f"({error!r}). Load it with the version of extreme-entropy that wrote it."
         ) from error
+    for name, value in fitted.items():
+        setattr(estimator, name, value)
     return estimator
+
+
+def _check_fitted(fitted: dict[str, Any]) -> None:
+    """Raise unless these are the parts of one machine, and fit together."""
+    for name, kind in FITTED.items():
+        if not isinstance(fitted.get(name), kind) and name != "feature_names_in_":
+            raise TypeError(f"{name} is {type(fitted.get(name)).__name__}")
+    if set(fitted) - set(FITTED):
+        raise KeyError(*(set(fitted) - set(FITTED)))
+    phi, summary, n_classes = fitted["_phi"], fitted["_summary"], len(fitted["classes_"])
+    shapes = {
+        (phi.d, fitted["n_features_in_"]),
+        (summary.n_classes, n_classes),
+        (len(fitted.get("feature_names_in_", range(phi.d))), phi.d),
+    }
+    for cells in summary.cells:
+        shapes.add((len(cells), summary.n_folds))
+        for cell in cells:
+            shapes |= {(cell.mean.shape, (phi.h,)), (cell.scatter.shape, (phi.h, phi.h))}
+    if fitted["_solved"] is not None:
+        machine, readout = fitted["_solved"]
+        n_pairs = n_classes * (n_classes - 1) // 2
+        shapes |= {
+            (machine.operators.shape, (n_pairs, phi.h)),
+            (readout.shape, (n_pairs, phi.layer.size)),
+            (machine.log_priors.shape, (n_classes,)),
+            (machine.log_costs.shape, (n_classes,)),
+            (len(machine.gaussians), n_pairs),
+            (len(machine.pairs), n_pairs),
+        }
+    wrong = [pair for pair in shapes if pair[0] != pair[1]]
+    if wrong:
+        raise ValueError(f"sizes that do not fit together: {wrong[0]}")
 
 
 def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
@@ -171,5 +232,10 @@ def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
         return [_unpack(item, arrays) for item in packed["list"]]
     if "dict" in packed:
         return {label: _unpack(item, arrays) for label, item in packed["dict"]}
+    part = PARTS[packed["part"]]
     inside = {name: _unpack(item, arrays) for name, item in packed["fields"].items()}
-    return PARTS[packed["part"]](**inside)
+    for field in fields(part):
+        kind = FIELD_TYPES.get(str(field.type), object)
+        if not isinstance(inside.get(field.name, field.default), kind):
+            raise TypeError(f"{packed['part']}.{field.name}")
+    return part(**inside)

@@ -32,11 +32,11 @@ def log_priors(priors: Any, classes: Array, counts: Array) -> Array:
                 f"priors has {list(priors)}."
             )
         priors = [priors[label] for label in classes.tolist()]
-    shares = np.asarray(priors, dtype=float)
+    shares = _numbers(priors)
     if shares.shape != (len(classes),) or not (shares > 0).all() or abs(shares.sum() - 1) > 1e-6:
         raise InputError(
             f"`priors` must be {len(classes)} positive numbers that sum to one, in the order of "
-            f"the classes {classes.tolist()}; got {shares.tolist()}. "
+            f"the classes {classes.tolist()}; got {priors!r}. "
             "Use 'balanced' or 'empirical' if unsure."
         )
     return np.log(shares)
@@ -50,10 +50,18 @@ def log_costs(costs: Mapping[Any, float] | None, classes: Array) -> Array:
         raise InputError(
             f"`costs` may name only the classes {classes.tolist()}; it also names {strange}."
         )
-    values = np.array([costs.get(label, 1.0) for label in classes.tolist()], dtype=float)
+    values = _numbers([costs.get(label, 1.0) for label in classes.tolist()])
     if not (np.isfinite(values) & (values > 0)).all():
         raise InputError(
-            f"Costs must be positive and finite; got {dict(costs)}. "
+            f"Costs must be positive and finite numbers; got {dict(costs)}. "
             "To ignore a class, give it a small cost."
         )
     return np.log(values)
+
+
+def _numbers(values: Any) -> Array:
+    """Values as floats; NaN, which every check refuses, where they are none."""
+    try:
+        return np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.array([np.nan])

@@ -49,6 +49,9 @@ class ContentHash:
             return self._terms(X, self.low, self.per_unit, keys).sum(axis=1, dtype=np.uint64)
         # Σ over all columns of the term at zero, corrected where an entry is not zero.
         X = X.tocsr()
+        if not X.has_canonical_format:  # an entry may be stored in parts
+            X = X.copy()
+            X.sum_duplicates()
         zeros = self._terms(np.zeros(len(self.low)), self.low, self.per_unit, keys)
         j = X.indices
         change = self._terms(X.data, self.low[j], self.per_unit[j], keys[j]) - zeros[j]
@@ -90,6 +93,8 @@ class Draw:
 
     def with_rows(self, hashes: Array, X: Any) -> Draw:
         """The draw after seeing the rows of X, dense or sparse."""
+        if not len(hashes) or not self.k:
+            return self
         if len(self.hashes) == self.k:
             wanted = np.flatnonzero(hashes <= self.hashes[-1])
         else:
@@ -105,6 +110,8 @@ class Draw:
 
 def _smallest(k: int, hashes: Array, rows: Array) -> Draw:
     """Sort by hash; of rows with one hash keep the least, column by column."""
+    if not len(hashes):
+        return Draw(k, hashes, rows)
     order = np.argsort(hashes, kind="stable")
     repeats = hashes[order[1:]] == hashes[order[:-1]]
     if repeats.any():

@@ -9,13 +9,14 @@ import numpy as np
 
 from .content import ContentHash
 from .kernels import KernelLayer
+from .mixed import Mixed
 from .neurons import Custom, Relu, Sigmoid
 from .scaling import Scaling
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
-Layer = Sigmoid | Relu | Custom | KernelLayer
+Layer = Mixed | Sigmoid | Relu | Custom | KernelLayer
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +69,8 @@ def _cast(value: T, dtype: np.dtype[Any]) -> T:
         inner = getattr(value, field.name)
         if isinstance(inner, np.ndarray) and inner.dtype.kind == "f":
             changes[field.name] = inner.astype(dtype, copy=False)
-        elif isinstance(inner, tuple):
-            changes[field.name] = tuple(_cast(part, dtype) for part in inner)
+        elif is_dataclass(inner):
+            changes[field.name] = _cast(inner, dtype)
     return replace(value, **changes)  # type: ignore[type-var]  # narrowed above
 
 

@@ -120,12 +120,21 @@ def kernel_layer(kernel: str | Callable[..., float], landmarks: Array, gamma: fl
 
 
 def median_gamma(kernel: str | Callable[..., float], rows: Array) -> float:
-    """One over the median (squared) distance, or squared length, of scaled rows."""
-    rows = rows[:MEDIAN_ROWS]
+    """The median heuristic over scaled drawn rows.
+
+    rbf: σ² is the median squared distance, γ = 1/2σ². laplacian: one over the median distance.
+    polynomial: one over the median squared length.
+    """
     if kernel == "polynomial":
         sizes = np.einsum("ij,ij->i", rows, rows)
-    else:
-        metric = "cityblock" if kernel == "laplacian" else "sqeuclidean"
-        sizes = pdist(rows, metric)
-    sizes = sizes[sizes > 0]
-    return float(1 / np.median(sizes)) if len(sizes) else 1.0
+        return float(1 / np.median(sizes[sizes > 0])) if sizes.any() else 1.0
+    if kernel == "laplacian":
+        return 1 / median_distance(rows, "cityblock")
+    return 0.5 / median_distance(rows, "sqeuclidean")
+
+
+def median_distance(rows: Array, metric: str) -> float:
+    """The median distance between differing rows; 1 where all are alike."""
+    distances = pdist(rows[:MEDIAN_ROWS], metric)
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 1.0

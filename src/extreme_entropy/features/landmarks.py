@@ -23,4 +23,4 @@ def whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
     kept = values > tolerance * max(values[-1], 0.0)
     if not kept.any():  # a kernel that is zero everywhere: one feature that is zero everywhere
         return np.zeros((len(gram), 1))
-    return vectors[:, kept] / np.sqrt(values[kept])
+    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))

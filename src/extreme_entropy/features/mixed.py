@@ -1,18 +1,64 @@
-"""The default layer. Provisional."""
+"""The default layer: linear neurons beside radial ones, both from the data's own scale.
+
+    linear  c·⟨w, z − mean⟩         the columns themselves while they fill at most half the layer,
+                                    normal random projections otherwise
+    radial  c·exp(−b‖w − z‖²)       w a drawn row, b = 10^u / median ‖z−z'‖², u uniform on [−1, 1]
+
+c makes the mean variance of each kind 1 over the drawn rows, so that shrinkage towards a multiple
+of the identity treats both kinds alike. No labels are used.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from .neurons import Radial
+from .kernels import median_distance
+from .neurons import Linear, Radial
 
 Array = np.ndarray[Any, Any]
 
 
-def draw_mixed(h: int, rows: Array, rng: np.random.Generator) -> Radial:
-    from .kernels import median_gamma
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Linear neurons first, then radial ones."""
 
-    g = median_gamma("rbf", rows)
-    return Radial(rows[np.arange(h) % len(rows)].T.copy(), g * 10 ** rng.uniform(-1, 1, h))
+    linear: Linear
+    radial: Radial
+
+    @property
+    def size(self) -> int:
+        return self.linear.size + self.radial.size
+
+    def __call__(self, Z: Array) -> Array:
+        return np.hstack([self.linear(Z), self.radial(Z)])
+
+
+def draw_mixed(h: int, rows: Array, rng: np.random.Generator) -> Mixed:
+    """The default layer for scaled drawn rows."""
+    d = rows.shape[1]
+    n_linear = min(d, h // 2)
+    projections = np.eye(d) if d <= h // 2 else rng.standard_normal((d, n_linear))
+    linear = _balanced_linear(projections, rows)
+    n_radial = h - n_linear
+    widths = 10 ** rng.uniform(-1, 1, n_radial) / median_distance(rows, "sqeuclidean")
+    centres = rows[np.arange(n_radial) % len(rows)].T.copy()
+    return Mixed(linear, _balanced_radial(Radial(centres, widths), rows))
+
+
+def _balanced_linear(weights: Array, rows: Array) -> Linear:
+    outputs = rows @ weights
+    weights = weights / _spread(outputs)
+    return Linear(weights, rows.mean(axis=0) @ weights)
+
+
+def _balanced_radial(radial: Radial, rows: Array) -> Radial:
+    return Radial(radial.centres, radial.widths, -float(np.log(_spread(radial(rows)))))
+
+
+def _spread(outputs: Array) -> float:
+    """The root of the neurons' mean variance; 1 where nothing varies."""
+    variance = float(outputs.var(axis=0).mean()) if outputs.size else 0.0
+    return float(np.sqrt(variance)) if variance > 0 else 1.0

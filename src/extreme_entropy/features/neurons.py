@@ -62,10 +62,11 @@ class Relu:
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖²): one product and one exponential."""
+    """c·exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c): one product, one exponential."""
 
     centres: Array  # w   (d, h)
     widths: Array  # b   (h,)
+    log_height: float = 0.0  # ln c
 
     @property
     def size(self) -> int:
@@ -76,7 +77,26 @@ class Radial:
         H -= np.outer(np.einsum("ij,ij->i", Z, Z), self.widths)
         H -= self.widths * np.einsum("ij,ij->j", self.centres, self.centres)
         np.minimum(H, 0, out=H)  # a distance may round below zero
+        if self.log_height:
+            H += Z.dtype.type(self.log_height)
         return np.exp(H, out=H)
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """⟨w,z⟩ − b: the scaled columns themselves, or projections of them."""
+
+    weights: Array  # (d, h)
+    biases: Array  # (h,)
+
+    @property
+    def size(self) -> int:
+        return self.weights.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        H = Z @ self.weights
+        H -= self.biases
+        return H
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ import scipy.sparse as sp
 
 Array = np.ndarray[Any, Any]
 
+MOST_KNOTS = 254  # of a column's quantile curve, between its ends
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnStats:
@@ -50,9 +52,9 @@ class ColumnStats:
         return cls(n, low, high, low + offset, weight @ np.square(above, out=above))
 
     def __add__(self, other: ColumnStats) -> ColumnStats:
+        if not self.n or not other.n:
+            return self if self.n else other
         n = self.n + other.n
-        if not n:
-            return self
         step = other.mean - self.mean
         return ColumnStats(
             n,
@@ -97,16 +99,21 @@ class Identity:
 class Quantile:
     """z = a monotone curve through (knots, levels), column by column; flat beyond its ends."""
 
-    knots: Array  # all columns' knots, one after another
+    low: Array  # least value of each column            (d,)
+    factor: Array  # 1 / (largest − least), 0 where constant   (d,)
+    curved: Array  # columns with knots between the two
+    knots: Array  # those columns' knots, one after another
     levels: Array  # z at each knot
-    starts: Array  # where each column's knots begin   (d + 1,)
+    starts: Array  # where each column's knots begin   (curved + 1,)
 
     def __call__(self, X: Array) -> Array:
-        Z = np.zeros(X.shape, dtype=X.dtype)
-        for j, (a, b) in enumerate(pairwise(self.starts)):
-            if b > a:
-                Z[:, j] = np.interp(X[:, j], self.knots[a:b], self.levels[a:b])
-        return Z
+        # Columns of two values (flags, one-hot codes) are straight: all of them at once.
+        Z = np.subtract(X, self.low, dtype=np.float64)
+        Z *= self.factor
+        np.clip(Z, 0, 1, out=Z)
+        for j, (a, b) in zip(self.curved, pairwise(self.starts), strict=True):
+            Z[:, j] = np.interp(X[:, j], self.knots[a:b], self.levels[a:b])
+        return Z.astype(X.dtype, copy=False)
 
 
 Scaling = Affine | Identity | Quantile
@@ -127,15 +134,17 @@ def fit_scaling(name: str | None, stats: ColumnStats, sample: Array) -> Scaling:
 
 
 def _fit_quantile(stats: ColumnStats, sample: Array) -> Quantile:
-    curves = [
-        _curve(sample[:, j], stats.low[j], stats.high[j]) if varies else (np.empty(0),) * 2
-        for j, varies in enumerate(stats.varies)
-    ]
-    starts = np.cumsum([0, *(len(knots) for knots, _ in curves)])
+    curves = {
+        j: _curve(sample[:, j], stats.low[j], stats.high[j]) for j in np.flatnonzero(stats.varies)
+    }
+    curves = {j: curve for j, curve in curves.items() if len(curve[0]) > 2}
     return Quantile(
-        np.concatenate([knots for knots, _ in curves]),
-        np.concatenate([levels for _, levels in curves]),
-        starts,
+        stats.low,
+        np.divide(1, stats.high - stats.low, out=np.zeros(len(stats.low)), where=stats.varies),
+        np.array(list(curves), dtype=np.intp),
+        np.concatenate([np.empty(0), *(knots for knots, _ in curves.values())]),
+        np.concatenate([np.empty(0), *(levels for _, levels in curves.values())]),
+        np.cumsum([0, *(len(knots) for knots, _ in curves.values())]),
     )
 
 
@@ -148,10 +157,11 @@ def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
     apart = 16 * np.finfo(float).eps * max(abs(low), abs(high))
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart
-    return (
-        np.concatenate([[low], knots[inner], [high]]),
-        np.concatenate([[0.0], levels[inner], [1.0]]),
-    )
+    knots, levels = knots[inner], levels[inner]
+    if len(knots) > MOST_KNOTS:  # a short table stays in the processor's cache
+        some = np.unique(np.linspace(0, len(knots) - 1, MOST_KNOTS).round().astype(int))
+        knots, levels = knots[some], levels[some]
+    return np.concatenate([[low], knots, [high]]), np.concatenate([[0.0], levels, [1.0]])
 
 
 def scan(chunks: Iterable[tuple[Any, Array | None]], d: int) -> ColumnStats:

@@ -9,7 +9,7 @@ noise = (q/n − ‖cov‖²_F)/n, ε = clip(noise/signal, 0, 1).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,14 +18,23 @@ from ..moments.class_moments import ClassMoments
 Array = np.ndarray[Any, Any]
 
 
-def shrunk_covariance(moments: ClassMoments, shrinkage: str | float) -> tuple[Array, float]:
-    """Σ and ε. `shrinkage` is "ledoit-wolf", "oas", "none" or ε itself."""
+class Shrunk(NamedTuple):
+    """One class as the solver sees it."""
+
+    n: float
+    mean: Array
+    covariance: Array  # Σ
+    epsilon: float
+
+
+def shrink(moments: ClassMoments, shrinkage: str | float) -> Shrunk:
+    """Σ and ε of a class. `shrinkage` is "ledoit-wolf", "oas", "none" or ε itself."""
     cov = moments.covariance
     epsilon = SHRINKAGES[shrinkage](cov, moments) if isinstance(shrinkage, str) else shrinkage
     target = np.trace(cov) / len(cov)
     cov *= 1.0 - epsilon
     cov.flat[:: len(cov) + 1] += epsilon * target
-    return cov, float(epsilon)
+    return Shrunk(moments.n, moments.mean, cov, float(epsilon))
 
 
 def ledoit_wolf(cov: Array, moments: ClassMoments) -> float:

@@ -3,33 +3,31 @@
 Two classes are one pair. More classes are solved pair by pair from the same summaries, without
 another pass over the data, and their log-odds are coupled into probabilities that sum to one.
 
-The Gaussians of a pair are the paper's (m± = βᵀm±, S± = βᵀΣ±β) or cross-fitted: with β₋ₖ from the
-sum of all folds but k, the held-out fold's mean and variance on the line are βᵀ₋ₖmₖ and
-βᵀ₋ₖcovₖβ₋ₖ. They are pooled over the folds about each β₋ₖ's own midpoint. β itself stays the
-paper's.
+The Gaussians of a pair are the paper's (m± = βᵀm±, S± = βᵀΣ±β) or those of held-out rows
+(`held_out.py`). A ridge of "auto" is chosen there too: of a few multiples of tr(Σ)/h, the one that
+is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), on rows that β has not seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import log_expit
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
-from ..moments.class_moments import ClassMoments
 from ..moments.summary import Summary
 from .coupling import couple
-from .covariance import shrunk_covariance
+from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
-from .operator import solve_operator
+from .held_out import HeldOut, hold_out
+from .operator import Ridge, operator_of
 
 Array = np.ndarray[Any, Any]
 
-# Means that differ by less than this share of their size differ by rounding alone.
-ROUNDING = 64 * np.finfo(float).eps
+SHARES = (0.0, 0.03, 0.3, 3.0)  # of tr(Σ)/h, tried by ridge="auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +38,7 @@ class Machine:
     operators: Array  # β of each pair              (pairs, h)
     gaussians: tuple[GaussianPair, ...]
     shrinkage: Array  # ε of each class             (classes,)
+    ridges: Array  # added to Σ's diagonal       (pairs,)
     log_priors: Array  # ln π                        (classes,)
     log_costs: Array  # ln C                        (classes,)
     remarks: tuple[str, ...] = ()  # codes of what the user should hear about
@@ -89,73 +88,54 @@ class Machine:
         return self.log_probabilities(projections) + self.log_costs
 
 
-class _Shrunk(NamedTuple):
-    """One class as the solver sees it."""
-
-    n: float
-    mean: Array
-    covariance: Array
-    epsilon: float
-
-
 def solve(
     summary: Summary,
     *,
     shrinkage: str | float,
-    ridge: float,
+    ridge: float | str,
     cross_fitted: bool,
     log_priors: Array,
     log_costs: Array,
 ) -> Machine:
-    """The machine of a summary in which every class has rows."""
-    classes = [_shrink(summary.of_class(c), shrinkage) for c in range(summary.n_classes)]
+    """The machine of a summary in which every class has rows.
+
+    A numeric `ridge` is added to the diagonal of Σ. "auto" and `cross_fitted` need folds: without
+    them nothing is held out, and both are as if not asked for.
+    """
     pairs = tuple(combinations(range(summary.n_classes), 2))
-    operators = np.array([_operator(classes[i], classes[j], ridge) for i, j in pairs])
-    gaussians = [
-        _training_gaussians(beta, classes[i], classes[j])
-        for (i, j), beta in zip(pairs, operators, strict=True)
-    ]
+    classes = [shrink(summary.of_class(c), shrinkage) for c in range(summary.n_classes)]
+    ridges = (
+        [Ridge(relative=share) for share in SHARES] if ridge == "auto" else [Ridge(float(ridge))]
+    )
+    looks: list[HeldOut] = []
+    cross_fitted &= summary.n_folds > 1
+    if summary.n_folds > 1 and (cross_fitted or len(ridges) > 1):
+        looks = hold_out(summary, pairs, shrinkage, ridges)
+    best = max(range(len(looks)), key=lambda i: looks[i].separation, default=0)
+    operators = np.array([operator_of(classes[i], classes[j], ridges[best]) for i, j in pairs])
     remarks = _remarks(classes, operators)
-    if cross_fitted:
-        held_out = _held_out_lines(summary, pairs, shrinkage, ridge)
-        for p, (i, j) in enumerate(pairs):
-            middle = float(operators[p] @ (classes[i].mean + classes[j].mean)) / 2
-            pooled = _pool(held_out[p], middle)
-            if not operators[p].any():
-                continue
-            if pooled is None:
-                remarks.append("not cross-fitted")
-            else:
-                gaussians[p] = pooled
+    gaussians = []
+    for p, ((i, j), beta) in enumerate(zip(pairs, operators, strict=True)):
+        gaussian = _training_gaussians(beta, classes[i], classes[j])
+        if cross_fitted and beta.any():
+            middle = float(beta @ (classes[i].mean + classes[j].mean)) / 2
+            held_out = looks[best].gaussians(p, middle)
+            remarks += [] if held_out else ["not cross-fitted"]
+            gaussian = held_out or gaussian
+        gaussians.append(gaussian)
     return Machine(
         pairs,
         operators,
         tuple(gaussians),
         np.array([c.epsilon for c in classes]),
+        np.array([ridges[best].of(classes[i], classes[j]) for i, j in pairs]),
         log_priors,
         log_costs,
         tuple(dict.fromkeys(remarks)),
     )
 
 
-def _shrink(moments: ClassMoments, shrinkage: str | float) -> _Shrunk:
-    covariance, epsilon = shrunk_covariance(moments, shrinkage)
-    return _Shrunk(moments.n, moments.mean, covariance, epsilon)
-
-
-def _operator(negative: _Shrunk, positive: _Shrunk, ridge: float) -> Array:
-    """β of two classes; zeros where their means differ by rounding alone."""
-    covariance = negative.covariance + positive.covariance
-    size = (
-        np.linalg.norm(negative.mean)
-        + np.linalg.norm(positive.mean)
-        + np.sqrt(np.trace(covariance))
-    )
-    covariance.flat[:: len(covariance) + 1] += ridge
-    return solve_operator(covariance, positive.mean - negative.mean, ROUNDING * float(size))
-
-
-def _training_gaussians(beta: Array, negative: _Shrunk, positive: _Shrunk) -> GaussianPair:
+def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> GaussianPair:
     """N(βᵀm±, βᵀΣ±β), the paper's F."""
     if not beta.any():
         return GaussianPair((0.0, 0.0), (1.0, 1.0))
@@ -166,55 +146,7 @@ def _training_gaussians(beta: Array, negative: _Shrunk, positive: _Shrunk) -> Ga
     return GaussianPair((m0, m1), floored((s0, s1), m1 - m0))
 
 
-class _OnLine(NamedTuple):
-    """A held-out class and fold on the line: its rows' number, mean and variance."""
-
-    n: float
-    mean: float
-    variance: float
-
-
-def _held_out_lines(
-    summary: Summary, pairs: tuple[tuple[int, int], ...], shrinkage: str | float, ridge: float
-) -> list[tuple[list[_OnLine], list[_OnLine]]]:
-    """For each pair, its two classes fold by fold as the other folds' operator sees them."""
-    lines: list[tuple[list[_OnLine], list[_OnLine]]] = [([], []) for _ in pairs]
-    for fold in range(summary.n_folds):
-        outside = [
-            _shrink(summary.of_class_outside(c, fold), shrinkage) for c in range(summary.n_classes)
-        ]
-        inside = [cells[fold] for cells in summary.cells]
-        for (i, j), line in zip(pairs, lines, strict=True):
-            if not (outside[i].n and outside[j].n and (inside[i].n or inside[j].n)):
-                continue
-            beta = _operator(outside[i], outside[j], ridge)
-            if not beta.any():
-                continue
-            middle = float(beta @ (outside[i].mean + outside[j].mean)) / 2
-            for side, cell in zip(line, (inside[i], inside[j]), strict=True):
-                if cell.n:
-                    variance = float(beta @ cell.scatter @ beta) / cell.n
-                    side.append(_OnLine(cell.n, float(beta @ cell.mean) - middle, variance))
-    return lines
-
-
-def _pool(sides: tuple[list[_OnLine], list[_OnLine]], middle: float) -> GaussianPair | None:
-    """The Gaussians of all held-out rows about `middle`; None where a class has too few."""
-    means, variances = [], []
-    for side in sides:
-        n = sum(part.n for part in side)
-        if n <= 1:
-            return None
-        mean = sum(part.n * part.mean for part in side) / n
-        spread = sum(part.n * (part.variance + (part.mean - mean) ** 2) for part in side) / n
-        means.append(middle + mean)
-        variances.append(spread)
-    return GaussianPair(
-        (means[0], means[1]), floored((variances[0], variances[1]), means[1] - means[0])
-    )
-
-
-def _remarks(classes: list[_Shrunk], operators: Array) -> list[str]:
+def _remarks(classes: list[Shrunk], operators: Array) -> list[str]:
     remarks = []
     if not operators.any(axis=1).all():
         remarks.append("degenerate")

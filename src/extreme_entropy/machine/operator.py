@@ -6,12 +6,43 @@ minimise βᵀΣβ  subject to  βᵀm = 2,     Σ = Σ₊ + Σ₋ (+ I/C),  m =
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg.lapack import dpocon
+
+from .covariance import Shrunk
 
 Array = np.ndarray[Any, Any]
+
+# Means that differ by less than this share of their size differ by rounding alone.
+ROUNDING = 64 * np.finfo(float).eps
+# Per dimension: a matrix whose 1/cond is below this is singular but for rounding.
+SINGULAR = 16 * np.finfo(float).eps
+
+
+class Ridge(NamedTuple):
+    """What is added to the diagonal of Σ: a number, and a share of its mean."""
+
+    absolute: float = 0.0
+    relative: float = 0.0
+
+    def of(self, negative: Shrunk, positive: Shrunk) -> float:
+        trace = np.trace(negative.covariance) + np.trace(positive.covariance)
+        return float(self.absolute + self.relative * trace / len(negative.mean))
+
+
+def operator_of(negative: Shrunk, positive: Shrunk, ridge: Ridge) -> Array:
+    """β of two classes; zeros where their means differ by rounding alone."""
+    covariance = negative.covariance + positive.covariance
+    size = (
+        np.linalg.norm(negative.mean)
+        + np.linalg.norm(positive.mean)
+        + np.sqrt(np.trace(covariance))
+    )
+    covariance.flat[:: len(covariance) + 1] += ridge.of(negative, positive)
+    return solve_operator(covariance, positive.mean - negative.mean, ROUNDING * float(size))
 
 
 def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
@@ -29,11 +60,12 @@ def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
 def _solve(covariance: Array, difference: Array) -> Array:
     """Σ⁻¹m by Cholesky; by the pseudo-inverse where Σ is singular (only without shrinkage)."""
     diagonal = covariance.diagonal().copy()
+    size = float(np.abs(covariance).sum(axis=0).max())
     try:
         # The transpose is Fortran-ordered, so that LAPACK works in place.
         factor = cho_factor(covariance.T, lower=True, overwrite_a=True, check_finite=False)
-        pivots = factor[0].diagonal() ** 2
-        if pivots.min() > len(covariance) * np.finfo(float).eps * pivots.max():
+        # A pivot may be small or large by the order of the columns alone; 1/cond is not.
+        if dpocon(factor[0], size, uplo="L")[0] > SINGULAR * len(covariance):
             return cho_solve(factor, difference, check_finite=False)
     except LinAlgError:
         pass
@@ -49,7 +81,7 @@ def _pseudo_solve(covariance: Array, difference: Array) -> Array:
     those decide alone; otherwise it is Σ⁺m.
     """
     values, vectors = eigh(covariance, lower=True, check_finite=False)
-    kept = values > len(values) * np.finfo(float).eps * values[-1]
+    kept = values > SINGULAR * len(values) * values[-1]
     inside = vectors[:, kept].T @ difference
     outside = difference - vectors[:, kept] @ inside
     if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(difference):

@@ -69,7 +69,7 @@ class ClassMoments:
         """The summary of the rows that remain once `other`'s rows are taken out."""
         if not other.n:
             return self
-        if self.n - other.n <= 1e-9 * self.n:  # nothing is left but rounding
+        if self.n - other.n <= 1e-12 * self.n:  # nothing is left but rounding
             return ClassMoments.empty(len(self.mean))
         return _combine(self, other, -1.0)
 

@@ -1,0 +1,53 @@
+"""The `eem` command, run as a process."""
+
+import subprocess
+import sys
+
+import extreme_entropy
+
+
+def eem(*words, code=0):
+    """Run `eem WORDS` and return what it printed."""
+    command = [sys.executable, "-c", "from extreme_entropy.cli import main; main()", *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stdout + done.stderr
+
+
+def test_demo_shows_scores_beside_two_rivals_thresholds_and_probabilities():
+    """The tour prints everything a newcomer should see."""
+    shown = eem("demo")
+    for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
+        assert expected in shown
+    assert "The decision changes at" in shown
+    assert "Probabilities of one tumour of each kind" in shown
+
+
+def test_version_is_the_packages():
+    assert extreme_entropy.__version__ in eem("--version")
+
+
+def test_an_unknown_command_is_an_error_without_a_traceback():
+    shown = eem("fly", code=2)
+    assert "No such command" in shown
+    assert "Traceback" not in shown
+
+
+def test_without_click_the_command_names_the_extra():
+    """The base install stays light; the command says what is missing."""
+    hide = "import sys; sys.modules['click'] = None; from extreme_entropy.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", hide], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "extreme-entropy[cli]" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_import_pulls_in_nothing_heavy_that_scikit_learn_does_not():
+    """scikit-learn itself looks at pandas where it is installed; we add no such weight."""
+    code = (
+        "import sys, sklearn.linear_model; before = set(sys.modules); import extreme_entropy;"
+        "heavy = {'matplotlib', 'pandas', 'polars', 'dask', 'pyarrow', 'click', 'imblearn'};"
+        "print(sorted(heavy & (set(sys.modules) - before)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

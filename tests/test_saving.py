@@ -1,0 +1,494 @@
+"""A machine on disk: the same to the last bit, refused when damaged, and never code."""
+
+import json
+import os
+import pickle
+import stat
+
+import numpy as np
+import pandas as pd
+import pytest
+from safetensors.numpy import load_file, save_file
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from extreme_entropy import EEKMClassifier, EEMClassifier, load, persistence
+from extreme_entropy.errors import FileFormatError, InputError
+
+ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
+KERNELS = ["rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
+MACHINES = {
+    **{a: EEMClassifier(20, activation=a, random_state=0) for a in ACTIVATIONS},
+    **{f"k {k}": EEKMClassifier(20, kernel=k, random_state=0) for k in KERNELS},
+    "minmax": EEMClassifier(20, scale="minmax", random_state=0),
+    "standard": EEMClassifier(20, scale="standard", decision="paper", random_state=0),
+    "unscaled": EEKMClassifier(20, scale=None, shrinkage="oas", ridge=0.1, random_state=0),
+    "number": EEMClassifier(20, shrinkage=0.25, n_jobs=1),
+    "numpy": EEMClassifier(
+        np.int64(20),
+        shrinkage=np.float64(0.25),
+        random_state=np.random.RandomState(3),
+    ),
+}
+every_machine = pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+
+
+def table(n_classes=2, n=150, dtype=float):
+    rng = np.random.default_rng(4)
+    y = np.arange(n) % n_classes
+    return (rng.exponential(size=(n, 5)) + 0.8 * y[:, None]).astype(dtype), y
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "machine.eem"
+
+
+def again(machine, path):
+    machine.save(path)
+    return load(path)
+
+
+def assert_same_bits(ours, theirs, X):
+    assert type(ours) is type(theirs)
+    for name in ("predict_proba", "decision_function", "project", "predict", "predict_log_proba"):
+        a, b = getattr(ours, name)(X), getattr(theirs, name)(X)
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+    for name in ("beta_", "means_", "variances_", "shrinkage_", "divergence_", "classes_"):
+        np.testing.assert_array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+# -------------------------------------------------------------------- the same to the last bit
+
+
+@every_machine
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_a_loaded_machine_answers_with_the_same_bits(machine, dtype, n_classes, path):
+    """Probabilities, decisions and projections come back exactly, for any φ."""
+    X, y = table(n_classes, dtype=dtype)
+    fitted = clone(machine).fit(X, y)
+    assert_same_bits(again(fitted, path), fitted, X)
+
+
+@every_machine
+def test_a_loaded_machine_goes_on_learning_with_the_same_bits(machine, path):
+    """More rows, merging and forgetting give what they give the original."""
+    X, y = table()
+    fitted = clone(machine).fit(X[:80], y[:80])
+    loaded = again(fitted, path)
+    for one in (fitted, loaded):
+        one.partial_fit(X[80:120], y[80:120])
+        one.merge(one.twin().fit(X[120:], y[120:]))
+        one.forget(X[:30], y[:30])
+    assert_same_bits(loaded, fitted, X)
+    assert_same_bits(loaded + fitted, fitted + loaded, X)  # they share φ
+    assert_same_bits(again(loaded, path), fitted, X)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.array(["no", "yes", "žluť"]),
+        np.array(["no", "yes", "o"], dtype=object),
+        np.array([-1, 5, 9]),
+        np.array([1, 2, 200], dtype=np.uint8),
+        np.array([0.0, 1.0, 7.0]),
+        np.array([0, 1, 2], dtype=">i4"),
+        np.array([0, 1, 2], dtype=np.float16),
+    ],
+    ids=["str", "object", "int", "uint8", "float", "big-endian", "half"],
+)
+def test_labels_come_back_as_they_were(labels, path):
+    """Labels of any kind keep value and type."""
+    X, y = table(3)
+    fitted = EEMClassifier(
+        15, costs={labels[0].item(): 2.0} if labels.dtype != object else None, random_state=0
+    ).fit(X, labels[y])
+    loaded = again(fitted, path)
+    assert_same_bits(loaded, fitted, X)
+    assert loaded.costs == fitted.costs
+    loaded.partial_fit(X, labels[y])
+
+
+def test_truths_come_back_as_they_were(path):
+    """Booleans are labels too."""
+    X, y = table()
+    fitted = EEMClassifier(15, costs={True: 3.0}, random_state=0).fit(X, y == 1)
+    loaded = again(fitted, path)
+    assert_same_bits(loaded, fitted, X)
+    assert loaded.predict(X).dtype == bool
+
+
+def test_feature_names_come_back_and_are_checked(path):
+    """A loaded machine still refuses columns in another order."""
+    X, y = table()
+    frame = pd.DataFrame(X, columns=["a", "b", "c", "d", "é"])
+    fitted = EEMClassifier(15, random_state=0).fit(frame, y)
+    loaded = again(fitted, path)
+    assert_same_bits(loaded, fitted, frame)
+    assert loaded.feature_names_in_.tolist() == ["a", "b", "c", "d", "é"]
+    with pytest.raises(ValueError, match="feature names"):
+        loaded.predict(frame[["b", "a", "c", "d", "é"]])
+
+
+@pytest.mark.parametrize(
+    "stakes",
+    [
+        {"priors": "empirical"},
+        {"priors": [0.1, 0.9]},
+        {"priors": (0.1, 0.9)},
+        {"priors": np.array([0.1, 0.9])},
+        {"priors": {0: 0.3, 1: 0.7}, "costs": {1: 4}},
+        {"costs": {0: np.float32(2.5)}},
+        {"costs": {np.int64(1): 2}},
+        {"costs": {}},
+    ],
+    ids=str,
+)
+def test_stakes_come_back_as_they_were(stakes, path):
+    """Priors and costs, their kinds included, so that a later solve uses them."""
+    X, y = table()
+    fitted = EEMClassifier(15, random_state=0, **stakes).fit(X, y)
+    loaded = again(fitted, path)
+    assert_same_bits(loaded, fitted, X)
+    np.testing.assert_array_equal(loaded.thresholds_, fitted.thresholds_)
+    for one in (loaded, fitted):
+        one.partial_fit(X[:10], y[:10])
+    assert_same_bits(loaded, fitted, X)
+    assert clone(loaded).fit(X, y).get_params().keys() == fitted.get_params().keys()
+
+
+def test_a_twin_on_disk_is_still_a_twin(path):
+    """Its fit keeps φ after loading, so that parts made elsewhere can be merged."""
+    X, y = table()
+    machine = EEMClassifier(15, random_state=0).fit(X[:70], y[:70])
+    loaded = again(machine.twin().fit(X[:30], y[:30]), path)
+    merged = machine + loaded.fit(X[70:], y[70:])
+    expected = machine.twin().fit(X, y).decision_function(X)
+    np.testing.assert_allclose(
+        merged.decision_function(X), expected, atol=1e-6 * abs(expected).max()
+    )
+
+
+def test_a_part_with_some_of_the_classes_can_be_saved(path):
+    """A twin that saw one class is what a worker sends home; it may be written and merged."""
+    X, y = table()
+    machine = EEMClassifier(15, random_state=0).fit(X, y)
+    parts = []
+    for c in (0, 1):
+        part = machine.twin().fit(X[y == c], y[y == c])
+        parts.append(again(part, path))
+    expected = machine.decision_function(X)
+    np.testing.assert_allclose(
+        (parts[0] + parts[1]).decision_function(X), expected, atol=1e-6 * abs(expected).max()
+    )
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_path_may_be_text_and_a_file_may_be_replaced(as_text, path):
+    """Saving twice leaves the second; the file follows the process's permissions."""
+    X, y = table()
+    target = str(path) if as_text else path
+    EEMClassifier(10, random_state=0).fit(X, y).save(target)
+    second = EEMClassifier(11, random_state=0).fit(X, y)
+    second.save(target)
+    assert_same_bits(load(target), second, X)
+    assert os.listdir(path.parent) == [path.name]
+    mask = os.umask(0o022)
+    os.umask(mask)
+    assert stat.S_IMODE(path.stat().st_mode) == 0o666 & ~mask
+
+
+# -------------------------------------------------------------------- damaged and foreign files
+
+
+@pytest.fixture
+def saved(path):
+    """A saved machine, with rows to ask it about."""
+    X, y = table()
+    machine = EEMClassifier(8, random_state=0).fit(X, y)
+    machine.save(path)
+    return path, machine, X
+
+
+def test_an_empty_file_is_refused(path):
+    """No bytes are no machine."""
+    path.write_bytes(b"")
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        load(path)
+
+
+def test_a_file_cut_short_is_refused(saved):
+    """At any length, also between header and arrays."""
+    path, _, _ = saved
+    whole = path.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    lengths = {1, 7, 8, 9, 100, header - 1, header, header + 1, len(whole) - 1}
+    lengths |= set(np.linspace(2, len(whole) - 2, 40, dtype=int).tolist())
+    for length in sorted(lengths):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FileFormatError):
+            load(path)
+
+
+def test_a_file_with_something_behind_it_is_refused(saved):
+    """Bytes after the end are not ours."""
+    path, _, _ = saved
+    path.write_bytes(path.read_bytes() + b"more")
+    with pytest.raises(FileFormatError):
+        load(path)
+
+
+@pytest.mark.parametrize("where", ["header", "arrays"])
+def test_an_altered_byte_is_noticed(saved, where):
+    """Any one byte changed is refused, or (blanks in the header) says the same as before."""
+    path, machine, X = saved
+    whole = path.read_bytes()
+    header = 8 + int.from_bytes(whole[:8], "little")
+    low, high = (0, header) if where == "header" else (header, len(whole))
+    rng = np.random.default_rng(0)
+    refused = 0
+    for position in rng.integers(low, high, 200):
+        altered = bytearray(whole)
+        altered[position] ^= int(rng.integers(1, 256))
+        path.write_bytes(altered)
+        try:
+            loaded = load(path)
+        except FileFormatError:
+            refused += 1
+        else:
+            assert_same_bits(loaded, machine, X)
+    assert refused > 190
+
+
+def test_a_pickle_is_refused_and_not_run(saved, tmp_path):
+    """Loading never unpickles."""
+    path, machine, _ = saved
+    witness = tmp_path / "witness"
+
+    class Evil:
+        def __reduce__(self):
+            return os.mkdir, (str(witness),)
+
+    for thing in (machine, Evil()):
+        path.write_bytes(pickle.dumps(thing))
+        with pytest.raises(FileFormatError, match="another kind of file"):
+            load(path)
+    assert not witness.exists()
+
+
+def test_another_librarys_file_is_refused(path):
+    """safetensors of something else are not a machine."""
+    for metadata in (None, {"format": "pt"}):
+        save_file({"weights": np.ones(3)}, path, metadata=metadata)
+        with pytest.raises(FileFormatError, match="not a machine of this library"):
+            load(path)
+
+
+def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
+    """The error says which version the file has, which is read, and what to do."""
+    path, machine, _ = saved
+    with monkeypatch.context() as later:
+        later.setattr(persistence, "VERSION", 99)
+        machine.save(path)
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 1.*wrote it"):
+        load(path)
+
+
+def test_a_missing_file_is_a_missing_file(tmp_path):
+    """The error is the one that callers of open() know, with the name."""
+    with pytest.raises(FileNotFoundError, match=r"nothing\.eem"):
+        load(tmp_path / "nothing.eem")
+    with pytest.raises(OSError, match=tmp_path.name):
+        load(tmp_path)
+
+
+# -------------------------------------------------------------------- hostile files
+
+
+def rewrite(path, change):
+    """A file with other values and a checksum to match."""
+    values, arrays = persistence.read(path)
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    changed = change(values, arrays)
+    persistence.write(path, values if changed is None else changed, arrays)
+
+
+def set_in(*where, to):
+    """A change that puts a value at a place of the header."""
+
+    def change(values, arrays):
+        inner = values
+        for key in where[:-1]:
+            inner = inner[key]
+        inner[where[-1]] = to
+
+    return change
+
+
+def drop(*where):
+    def change(values, arrays):
+        inner = values
+        for key in where[:-1]:
+            inner = inner[key]
+        del inner[where[-1]]
+
+    return change
+
+
+def deep(depth):
+    value = 0
+    for _ in range(depth):
+        value = {"list": [value]}
+    return value
+
+
+HOSTILE = {
+    "estimator is code": set_in("estimator", to="os.system"),
+    "estimator is a list": set_in("estimator", to=["EEMClassifier"]),
+    "estimator is another": set_in("estimator", to="EEKMClassifier"),
+    "part is code": set_in("fitted", "_phi", "part", to="os.system"),
+    "part is builtin": set_in("fitted", "_phi", to={"part": "eval", "fields": {"x": "1"}}),
+    "part is a list": set_in("fitted", "_phi", "part", to=[]),
+    "part is another": set_in("fitted", "_summary", "part", to="FeatureMap"),
+    "dtype is code": set_in("fitted", "classes_", to={"labels": [1], "dtype": "os.system"}),
+    "labels are no list": set_in("fitted", "classes_", to={"labels": {"a": 1}, "dtype": "<i8"}),
+    "array is missing": set_in("fitted", "classes_", to={"array": "nowhere"}),
+    "array is a list": set_in("fitted", "classes_", to={"array": ["classes_"]}),
+    "unknown parameter": set_in("parameters", "shell", to="rm"),
+    "unknown attribute": set_in("fitted", "predict", to=1),
+    "hidden attribute": set_in("fitted", "__class__", to=1),
+    "unknown field": set_in("fitted", "_phi", "fields", "extra", to=1),
+    "no estimator": drop("estimator"),
+    "no parameters": drop("parameters"),
+    "no fitted": drop("fitted"),
+    "no classes": drop("fitted", "classes_"),
+    "no columns": drop("fitted", "n_features_in_"),
+    "no phi": drop("fitted", "_phi"),
+    "no summary": drop("fitted", "_summary"),
+    "no machine": drop("fitted", "_solved"),
+    "no field": drop("fitted", "_phi", "fields", "layer"),
+    "nothing fitted": set_in("fitted", to={}),
+    "values are a list": lambda values, arrays: [values],
+    "values are a number": lambda values, arrays: 3,
+    "parameters are a list": set_in("parameters", to=[1]),
+    "fitted is a list": set_in("fitted", to=[1]),
+    "fields are a list": set_in("fitted", "_phi", "fields", to=[1]),
+    "tuple is a number": set_in("fitted", "_solved", to={"tuple": 3}),
+    "dict of lists": set_in("parameters", "costs", to={"dict": [[[], 1]]}),
+    "neither": set_in("fitted", "_phi", to={"what": 1}),
+    "phi is a number": set_in("fitted", "_phi", to=3),
+    "summary is text": set_in("fitted", "_summary", to="much"),
+    "deep nesting": lambda values, arrays: set_in("fitted", "_phi", to=deep(400))(values, arrays),
+    "no arrays": lambda values, arrays: arrays.clear(),
+}
+
+
+@pytest.mark.parametrize("change", HOSTILE.values(), ids=HOSTILE)
+def test_a_header_that_makes_no_sense_is_refused(saved, change):
+    """Even with a matching checksum nothing but our own parts is ever built."""
+    path, _, _ = saved
+    rewrite(path, change)
+    with pytest.raises(FileFormatError, match="does not understand"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "no json", "{", "[" * 100_000, '{"estimator": NaN}', "null"],
+    ids=["empty", "words", "cut", "deep", "NaN", "null"],
+)
+def test_a_header_that_is_no_json_is_refused(saved, text):
+    """The checksum proves only that the writer knew how to compute it."""
+    path, _, _ = saved
+    arrays = load_file(path)
+    header = {
+        "format": persistence.FORMAT,
+        "version": str(persistence.VERSION),
+        "values": text,
+        "sha256": persistence._digest(persistence.VERSION, text, arrays),
+    }
+    save_file(arrays, path, metadata=header)
+    with pytest.raises(FileFormatError):
+        load(path)
+
+
+def test_a_header_without_our_fields_is_refused(saved):
+    """Format alone is not enough."""
+    path, _, _ = saved
+    save_file(load_file(path), path, metadata={"format": persistence.FORMAT})
+    with pytest.raises(FileFormatError):
+        load(path)
+
+
+def test_the_header_is_plain_json_without_code(saved):
+    """What a file says can be read by anyone, and holds numbers and names only."""
+    path, _, _ = saved
+    values, arrays = persistence.read(path)
+    assert json.loads(json.dumps(values)) == values
+    assert {array.dtype.kind for array in arrays.values()} <= set("biuf")
+
+
+# -------------------------------------------------------------------- what cannot be saved
+
+
+def waves(Z, weights, biases):
+    return np.cos(Z @ weights.T + biases)
+
+
+def dot(a, b):
+    return float(a @ b)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [EEMClassifier(10, activation=waves), EEKMClassifier(10, kernel=dot)],
+    ids=["activation", "kernel"],
+)
+def test_code_is_not_saved(machine, path):
+    """A callable is refused with the remedy, and no file appears."""
+    X, y = table()
+    machine.fit(X, y)
+    with pytest.raises(InputError, match=r"never code.*can be pickled"):
+        machine.save(path)
+    assert os.listdir(path.parent) == []
+
+
+def test_an_unfitted_machine_is_not_saved(path):
+    """There is nothing to write yet."""
+    with pytest.raises(NotFittedError):
+        EEMClassifier().save(path)
+    assert os.listdir(path.parent) == []
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    """Saving does not make folders; the error says which is missing."""
+    X, y = table()
+    machine = EEMClassifier(10, random_state=0).fit(X, y)
+    with pytest.raises(OSError, match="nowhere"):
+        machine.save(tmp_path / "nowhere" / "m.eem")
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize("step", ["save_file", "chmod", "replace"])
+@pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()])
+def test_a_failure_midway_leaves_the_old_file_and_nothing_else(saved, monkeypatch, step, error):
+    """The file is there whole or not at all."""
+    path, machine, X = saved
+    before = path.read_bytes()
+
+    def fail(*args, **kwargs):
+        if step == "save_file":
+            with open(args[1], "wb") as half:
+                half.write(b"half")
+        raise error
+
+    with monkeypatch.context() as broken:
+        broken.setattr(persistence if step == "save_file" else os, step, fail)
+        with pytest.raises(type(error)):
+            machine.with_costs({1: 3}).save(path)
+    assert path.read_bytes() == before
+    assert os.listdir(path.parent) == [path.name]
+    assert_same_bits(load(path), machine, X)
