@@ -30,6 +30,7 @@ class EEKMClassifier(EntropyMachine):
     kernel : {"rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"} or callable, \
 default="rbf"
         A callable takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
+        "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
     gamma : float or "median", default="median"
         γ of the rbf, laplacian and polynomial kernels. "median" takes it from the drawn rows: with
         σ² their median squared distance, γ = 1/2σ² for rbf.
@@ -153,5 +154,6 @@ default="rbf"
         if isinstance(gamma, str):
             gamma = median_gamma(self.kernel, rows)
         landmarks = rows[: self.n_landmarks]
-        layer = kernel_layer(self.kernel, landmarks, gamma)
+        middle = 0.5 if self.scale in ("minmax", "quantile") else 0.0
+        layer = kernel_layer(self.kernel, landmarks, gamma, middle)
         return layer, whitening(layer(landmarks), dtype)

@@ -4,7 +4,7 @@
     laplacian   exp(−γ‖z−l‖₁)
     polynomial  (γ⟨z,l⟩ + 1)³
     linear      ⟨z,l⟩
-    cosine      ⟨z,l⟩ / ‖z‖‖l‖
+    cosine      ⟨z,l⟩ / ‖z‖‖l‖, both seen from `origin`
     tanimoto    ⟨z,l⟩ / (‖z‖² + ‖l‖² − ⟨z,l⟩)
 
 or any callable that scikit-learn's `pairwise_kernels` accepts.
@@ -65,16 +65,18 @@ class Polynomial:
 
 @dataclass(frozen=True, slots=True)
 class Cosine:
-    """⟨z,l⟩ / ‖z‖‖l‖; zero for rows of zeros."""
+    """⟨z,l⟩ / ‖z‖‖l‖ about an origin; zero for rows that lie on it."""
 
     landmarks: Array  # (h, d)
+    origin: float = 0.0  # of every column
 
     @property
     def size(self) -> int:
         return len(self.landmarks)
 
     def __call__(self, Z: Array) -> Array:
-        return _unit(Z) @ _unit(self.landmarks).T
+        origin = Z.dtype.type(self.origin)
+        return _unit(Z - origin) @ _unit(self.landmarks - origin).T
 
 
 def _unit(rows: Array) -> Array:
@@ -102,8 +104,10 @@ KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
 KernelLayer = Radial | Laplacian | Polynomial | Cosine | Similarity | CustomKernel
 
 
-def kernel_layer(kernel: str | Callable[..., float], landmarks: Array, gamma: float) -> KernelLayer:
-    """The layer of a kernel over scaled landmarks."""
+def kernel_layer(
+    kernel: str | Callable[..., float], landmarks: Array, gamma: float, middle: float
+) -> KernelLayer:
+    """The layer of a kernel over scaled landmarks, whose columns have their middle at `middle`."""
     if not isinstance(kernel, str):
         return CustomKernel(kernel, landmarks)
     if kernel == "rbf":
@@ -115,7 +119,8 @@ def kernel_layer(kernel: str | Callable[..., float], landmarks: Array, gamma: fl
     if kernel == "linear":
         return Polynomial(landmarks, 1.0, 0.0, 1)
     if kernel == "cosine":
-        return Cosine(landmarks)
+        # Seen from a corner of the cube, all rows lie in nearly the same direction.
+        return Cosine(landmarks, middle)
     return Similarity("tanimoto", landmarks.T.copy())
 
 
