@@ -164,10 +164,7 @@ def render(measured: list[dict[str, Any]]) -> str:
             "|---" * (len(datasets) + 1) + "|",
             *(f"| {n} | " + " | ".join(cell(d, n) for d in datasets) + " |" for n in names),
             "",
-            "## Measured on",
-            "",
-            *(f"- {key}: {measured[0][key]}" for key in ("commit", "versions", "machine")),
-            "",
+            *rows.measured_on(measured),
         ]
     )
 

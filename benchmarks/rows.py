@@ -1,4 +1,8 @@
-"""Rows on disk: every figure in the documentation exists as one, with what it was measured on."""
+"""Rows on disk: every figure in the documentation exists as one, with what it was measured on.
+
+results/NAME.csv holds rows with the number of their run; results/runs.csv says of each run when,
+from which commit, with which versions and on which machine it was made.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Iterable, Mapping
-from functools import cache
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -16,31 +20,53 @@ RESULTS = Path(__file__).parent / "results"
 PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn")
 
 
-@cache
-def facts() -> dict[str, str]:
-    """Commit, versions and machine of this run."""
-    return {
-        "commit": _commit(),
-        "versions": " ".join(f"{name}={_version(name)}" for name in PACKAGES),
-        "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
-    }
-
-
-def write(name: str, rows: Iterable[Mapping[str, Any]]) -> Path:
-    """Write rows, each with the facts of this run, to results/NAME.csv."""
-    rows = [{**row, **facts()} for row in rows]
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(rows)
-    return path
+def write(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add rows to results/NAME.csv as one run, in the place of earlier runs of that name."""
+    run = _new_run(name)
+    _dump(RESULTS / f"{name}.csv", [{"run": run, **row} for row in rows])
 
 
 def read(name: str) -> list[dict[str, str]]:
     """The rows of results/NAME.csv."""
-    with (RESULTS / f"{name}.csv").open(newline="") as file:
+    return _load(RESULTS / f"{name}.csv")
+
+
+def measured_on(rows: list[dict[str, str]]) -> list[str]:
+    """Lines of Markdown that say where rows come from."""
+    runs = {run["run"]: run for run in _load(RESULTS / "runs.csv")}
+    lines = ["## Measured on", ""]
+    for number in dict.fromkeys(row["run"] for row in rows):
+        facts = {key: value for key, value in runs[number].items() if key not in ("run", "name")}
+        lines += [f"- {key}: {value}" for key, value in facts.items()]
+    return [*lines, ""]
+
+
+def _new_run(name: str) -> str:
+    path = RESULTS / "runs.csv"
+    runs = _load(path) if path.exists() else []
+    number = str(1 + max((int(run["run"]) for run in runs), default=0))
+    facts = {
+        "run": number,
+        "name": name,
+        "date": datetime.now(UTC).date().isoformat(),
+        "commit": _commit(),
+        "versions": " ".join(f"{package}={_version(package)}" for package in PACKAGES),
+        "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
+    }
+    _dump(path, [*(run for run in runs if run["name"] != name), facts])
+    return number
+
+
+def _dump(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.parent.mkdir(exist_ok=True)
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def _load(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
         return list(csv.DictReader(file))
 
 

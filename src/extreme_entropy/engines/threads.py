@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, reduce
+from operator import add
 from typing import TypeVar
 
 from joblib import effective_n_jobs
@@ -28,36 +30,27 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-def run(tasks: Sequence[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
-    """The results of the tasks, in their order."""
+def run(tasks: Iterable[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
+    """The results of the tasks, in their order; no more of them are held than there are threads."""
+    workers = effective_n_jobs(n_jobs)
     with one_blas_thread():
-        workers = min(effective_n_jobs(n_jobs), len(tasks))
         if workers <= 1:
             yield from (task() for task in tasks)
             return
         with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(task) for task in tasks]
+            waiting: deque[Future[T]] = deque()
             try:
-                while futures:
-                    yield futures.pop(0).result()
+                for task in tasks:
+                    if len(waiting) == workers:
+                        yield waiting.popleft().result()
+                    waiting.append(pool.submit(task))
+                while waiting:
+                    yield waiting.popleft().result()
             finally:
-                for future in futures:
+                for future in waiting:
                     future.cancel()
 
 
 def add_up(parts: Iterable[T]) -> T:
-    """The sum of parts in a fixed tree that depends on their number alone.
-
-    Like carrying in binary: only about log₂ of the parts are held at a time, and the same bits come
-    out whichever thread made which part.
-    """
-    stack: list[tuple[int, T]] = []
-    for part in parts:
-        stack.append((0, part))
-        while len(stack) > 1 and stack[-1][0] == stack[-2][0]:
-            level, right = stack.pop()
-            stack[-1] = (level + 1, stack[-1][1] + right)  # type: ignore[operator]  # any monoid
-    result = stack.pop()[1]
-    while stack:
-        result = stack.pop()[1] + result  # type: ignore[operator]  # any monoid
-    return result
+    """The sum of the parts, one after another: the same bits whichever thread made which."""
+    return reduce(add, parts)

@@ -73,12 +73,18 @@ class Radial:
         return self.centres.shape[1]
 
     def __call__(self, Z: Array) -> Array:
-        H = Z @ (2 * self.widths * self.centres)
-        H -= np.outer(np.einsum("ij,ij->i", Z, Z), self.widths)
-        H -= self.widths * np.einsum("ij,ij->j", self.centres, self.centres)
-        np.minimum(H, 0, out=H)  # a distance may round below zero
-        if self.log_height:
-            H += Z.dtype.type(self.log_height)
+        # [z, ‖z‖², 1] · [2bw; −b; ln c − b‖w‖²]
+        n, d = Z.shape
+        rows = np.ones((n, d + 2), dtype=Z.dtype)
+        rows[:, :d] = Z
+        np.einsum("ij,ij->i", Z, Z, out=rows[:, d])
+        columns = np.empty((d + 2, self.size), dtype=Z.dtype)
+        np.multiply(self.centres, 2 * self.widths, out=columns[:d])
+        columns[d] = -self.widths
+        lengths = np.einsum("ij,ij->j", self.centres, self.centres)
+        columns[d + 1] = self.log_height - self.widths * lengths
+        H = rows @ columns
+        np.minimum(H, Z.dtype.type(self.log_height), out=H)  # a distance may round below zero
         return np.exp(H, out=H)
 
 

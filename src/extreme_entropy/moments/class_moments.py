@@ -75,26 +75,27 @@ class ClassMoments:
 
 
 def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
-    """Move both summaries to the joint mean, then add them with sign ±1."""
+    """Move both summaries to the joint mean, then add them with sign ±1.
+
+    For S that is S_a ± S_b ± (n_a n_b / n) ddᵀ with d = m_b − m_a: fewer passes over h² numbers
+    than two moves.
+    """
     n = a.n + sign * b.n
+    d = b.mean - a.mean
     # Written as a step from a's mean, so that a far-off origin costs no digits.
-    mean = a.mean + (sign * b.n / n) * (b.mean - a.mean)
-    scatter_a, cubic_a, quartic_a = _about(a, mean)
-    scatter_b, cubic_b, quartic_b = _about(b, mean)
-    return ClassMoments(
-        n,
-        mean,
-        scatter_a + sign * scatter_b,
-        cubic_a + sign * cubic_b,
-        quartic_a + sign * quartic_b,
-    )
+    mean = a.mean + (sign * b.n / n) * d
+    scatter = np.outer(d, (sign * a.n * b.n / n) * d)
+    scatter += a.scatter
+    (np.add if sign > 0 else np.subtract)(scatter, b.scatter, out=scatter)
+    cubic_a, quartic_a = _about(a, mean)
+    cubic_b, quartic_b = _about(b, mean)
+    return ClassMoments(n, mean, scatter, cubic_a + sign * cubic_b, quartic_a + sign * quartic_b)
 
 
-def _about(moments: ClassMoments, centre: Array) -> tuple[Array, Array, float]:
-    """S, t and q about another centre c. With d = m − c:
+def _about(moments: ClassMoments, centre: Array) -> tuple[Array, float]:
+    """t and q about another centre c. With d = m − c:
 
-    S' = S + n ddᵀ;  t' = t + tr(S)d + 2Sd + n‖d‖²d;
-    q' = q + 4dᵀ(t + Sd) + 2‖d‖²tr(S) + n‖d‖⁴.
+    t' = t + tr(S)d + 2Sd + n‖d‖²d;  q' = q + 4dᵀ(t + Sd) + 2‖d‖²tr(S) + n‖d‖⁴.
     """
     n, S, t, q = moments.n, moments.scatter, moments.cubic, moments.quartic
     d = moments.mean - centre
@@ -102,7 +103,6 @@ def _about(moments: ClassMoments, centre: Array) -> tuple[Array, Array, float]:
     Sd = S @ d
     trace = float(np.trace(S))
     return (
-        S + n * np.outer(d, d),
         t + (trace + n * dd) * d + 2 * Sd,
         float(q + 4 * d @ (t + Sd) + 2 * dd * trace + n * dd * dd),
     )

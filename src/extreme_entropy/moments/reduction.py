@@ -1,9 +1,9 @@
-"""Rows ↦ summary, chunk by chunk: h = φ(x), then Σu, Σuuᵀ, Σ‖u‖²u, Σ‖u‖⁴ for each class and fold.
+"""Rows ↦ summary: h = φ(x), then Σu, Σuuᵀ, Σ‖u‖²u, Σ‖u‖⁴ for each class and fold.
 
 A lane is a stretch of rows that one thread adds up in order. How many lanes there are depends on
 the number of rows, never on the number of threads, so that any number of threads gives the same
-bits. Within a chunk, rows are brought together by class and fold before φ sees them, so that each
-group is one product.
+bits. Within a lane rows are taken group by group (class and fold), in chunks whose features stay in
+the processor's cache; each chunk is one product, one activation and one ?syrk into its group's sum.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..features.feature_map import FeatureMap
-from .class_moments import from_sums
+from .class_moments import ClassMoments, from_sums
+from .gram import add_gram, mirrored
 from .summary import Summary
 
 Array = np.ndarray[Any, Any]
 
-CHUNK_NUMBERS = 2**22  # numbers in a chunk of features: 32 MiB of float64
+CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
 LANE_ROWS = 8192  # a lane shorter than this costs more to merge than it saves
 MOST_LANES = 8
+SINGLE_ROWS = 4096  # rows summed in single precision before they join the double sum
 
 
 def chunks(n: int, width: int) -> Iterator[slice]:
-    """Consecutive stretches of n rows whose features stay small."""
-    rows = int(np.clip(CHUNK_NUMBERS // max(width, 1), 64, 16384))
+    """Consecutive stretches of n rows of so many numbers each that stay in cache."""
+    rows = int(np.clip(CHUNK_NUMBERS // max(width, 1), 64, 4096))
     return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
 
 
@@ -54,51 +56,83 @@ def summarise(
 ) -> Summary:
     """The summary of rows with labels 0 … n_classes − 1: the work of one lane."""
     phi = phi.in_precision(X.dtype)
-    sums = [[_Sums(phi.h) for _ in range(n_folds)] for _ in range(n_classes)]
-    for stretch in chunks(len(labels), max(phi.d, phi.h, phi.layer.size)):
-        rows = X[stretch]
-        folds = (phi.content(rows) % np.uint64(n_folds)).astype(np.intp)
-        group = labels[stretch] * n_folds + folds
-        order = np.argsort(group, kind="stable")
-        H = phi(dense(rows)[order])
-        w = None if weight is None else weight[stretch][order]
-        ends = np.searchsorted(group[order], np.arange(n_classes * n_folds + 1))
-        for g, (a, b) in enumerate(pairwise(ends)):
-            if b > a:
-                sums[g // n_folds][g % n_folds].add(H[a:b], None if w is None else w[a:b])
-    return Summary(tuple(tuple(cell.moments() for cell in row) for row in sums))
+    group = labels * n_folds + _folds(phi, X, n_folds)
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(n_classes * n_folds + 1))
+    cells = [_summarise_group(phi, X, order[a:b], weight) for a, b in pairwise(ends)]
+    return Summary(tuple(tuple(cells[c * n_folds : (c + 1) * n_folds]) for c in range(n_classes)))
+
+
+def _folds(phi: FeatureMap, X: Any, n_folds: int) -> Array:
+    """The fold of each row, from its content."""
+    folds = np.zeros(X.shape[0], dtype=np.intp)
+    if n_folds > 1:
+        for stretch in chunks(len(folds), phi.d):
+            folds[stretch] = phi.content(X[stretch]) % np.uint64(n_folds)
+    return folds
+
+
+def _summarise_group(phi: FeatureMap, X: Any, rows: Array, weight: Array | None) -> ClassMoments:
+    """The summary of these rows of X."""
+    if not len(rows):
+        return ClassMoments.empty(phi.h)
+    sums = _Sums(phi.h, X.dtype)
+    for stretch in chunks(len(rows), max(phi.d, phi.h, phi.layer.size)):
+        chosen = rows[stretch]
+        sums.add(phi(dense(X[chosen])), None if weight is None else weight[chosen])
+    return sums.moments()
 
 
 class _Sums:
     """Running sums of one group about a pilot mean, in double precision."""
 
-    def __init__(self, h: int) -> None:
-        self.n = 0.0
-        self.h = h
+    def __init__(self, h: int, dtype: np.dtype[Any]) -> None:
+        self.n, self.q = 0.0, 0.0
+        self.s, self.t = np.zeros(h), np.zeros(h)
+        self.S = np.zeros((h, h))
+        # Single precision is summed apart, and joins the double sum before it loses digits.
+        self.single = None if dtype == np.float64 else np.zeros((h, h), dtype)
+        self.single_rows = 0
+        self.pilot: Array | None = None
 
     def add(self, H: Array, weight: Array | None) -> None:
         """Add the rows of H, which is overwritten."""
-        if not self.n:
+        if self.pilot is None:
             # About the first rows' mean: near enough to the final one that no digits are lost.
             self.pilot = H.mean(axis=0)
-            self.s, self.t, self.q = np.zeros(self.h), np.zeros(self.h), 0.0
-            self.S = np.zeros((self.h, self.h))
         H -= self.pilot
         squares = np.einsum("ij,ij->i", H, H)
+        both = np.vstack([np.ones_like(squares), squares])
+        if weight is not None:
+            both *= weight
+        s, t = both.astype(H.dtype, copy=False) @ H  # Σu and Σ‖u‖²u in one reading of H
+        self.s += s
+        self.t += t
+        self.q += float(both[1].astype(np.float64) @ squares)
         if weight is None:
             self.n += len(H)
-            self.s += H.sum(axis=0, dtype=np.float64)
-            self.t += squares @ H
-            self.q += float(np.dot(squares, squares))
         else:
             self.n += float(weight.sum())
-            self.s += weight @ H
-            self.t += (weight * squares) @ H
-            self.q += float(weight @ np.square(squares, dtype=np.float64))
             H *= np.sqrt(weight)[:, None].astype(H.dtype)
-        self.S += H.T @ H
+        self._add_gram(np.ascontiguousarray(H))
 
-    def moments(self) -> Any:
-        if not self.n:
-            return from_sums(0.0, np.zeros(self.h), *(np.zeros(0),) * 3, 0.0)
-        return from_sums(self.n, self.pilot.astype(np.float64), self.s, self.S, self.t, self.q)
+    def _add_gram(self, H: Array) -> None:
+        if self.single is None:
+            add_gram(H, self.S)
+            return
+        add_gram(H, self.single)
+        self.single_rows += len(H)
+        if self.single_rows >= SINGLE_ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self.single is not None:
+            self.S += self.single
+            self.single[:] = 0
+            self.single_rows = 0
+
+    def moments(self) -> ClassMoments:
+        self._flush()
+        assert self.pilot is not None
+        pilot = self.pilot.astype(np.float64)
+        return from_sums(self.n, pilot, self.s, mirrored(self.S), self.t, self.q)
