@@ -12,6 +12,11 @@ from scipy.stats import chi2_contingency, chisquare
 from extreme_entropy.features.content import ContentHash, Draw, draw_rows
 
 
+def drawn_from(content, k, chunks):
+    """The rows drawn from chunks of rows."""
+    return draw_rows(content, k, chunks).rows
+
+
 def _hash(X, seed=7):
     return ContentHash.between(seed, X.min(axis=0), X.max(axis=0))
 
@@ -52,7 +57,9 @@ def test_zero_has_no_sign(rng):
     assert np.array_equal(content(signed), content(X))
     stored = sp.csr_array((signed.ravel(), np.tile(np.arange(3), 200), np.arange(201) * 3), X.shape)
     assert np.array_equal(content(stored), content(X))
-    assert not np.signbit(draw_rows(content, 50, [signed])[draw_rows(content, 50, [X]) == 0]).any()
+    assert not np.signbit(
+        drawn_from(content, 50, [signed])[drawn_from(content, 50, [X]) == 0]
+    ).any()
 
 
 def test_entries_stored_in_parts_are_their_sum(rng):
@@ -107,9 +114,9 @@ def test_units_and_origins_of_columns_do_not_matter(rng, scale, shift):
     moved = X * factors + shift * factors * spans * np.array([1.0, -1.0, 0.5])
     before, after = _hash(X)(X), _hash(moved)(moved)
     assert np.array_equal(before, after)
-    drawn = draw_rows(_hash(X), 40, [X])
+    drawn = drawn_from(_hash(X), 40, [X])
     places = [np.flatnonzero(np.equal(X, row).all(axis=1))[0] for row in drawn]
-    assert np.array_equal(draw_rows(_hash(moved), 40, [moved]), moved[places])
+    assert np.array_equal(drawn_from(_hash(moved), 40, [moved]), moved[places])
 
 
 def test_a_constant_column_says_nothing(rng):
@@ -200,7 +207,7 @@ def test_the_draw_merges(example):
         after_another = after_another.with_rows(content(rows), rows)
     assert _same_draw(after_another, whole)
     assert _same_draw(whole + whole, whole)
-    assert np.array_equal(draw_rows(content, k, [X[a:b] for a, b in parts]), whole.rows)
+    assert np.array_equal(drawn_from(content, k, [X[a:b] for a, b in parts]), whole.rows)
 
 
 @given(rows_in_parts())
@@ -221,8 +228,8 @@ def test_repeated_rows_are_drawn_once(rng):
     X = rng.random((30, 2))
     repeated = np.repeat(X, rng.integers(1, 1000, 30), axis=0)[::-1]
     content = _hash(X)
-    assert np.array_equal(draw_rows(content, 10, [repeated]), draw_rows(content, 10, [X]))
-    assert len(draw_rows(content, 100, [repeated])) == 30
+    assert np.array_equal(drawn_from(content, 10, [repeated]), drawn_from(content, 10, [X]))
+    assert len(drawn_from(content, 100, [repeated])) == 30
 
 
 @pytest.mark.parametrize("case", ["nothing + nothing", "an empty batch first", "no rows wanted"])
@@ -234,7 +241,7 @@ def test_nothing_can_be_drawn_from_nothing(rng, case):
     if case == "nothing + nothing":
         assert _same_draw(nothing + nothing, nothing)
     elif case == "an empty batch first":
-        expected = draw_rows(content, 3, [X])
-        assert np.array_equal(draw_rows(content, 3, [X[:0], X]), expected)
+        expected = drawn_from(content, 3, [X])
+        assert np.array_equal(drawn_from(content, 3, [X[:0], X]), expected)
     else:
-        assert draw_rows(content, 0, [X]).shape == (0, 2)
+        assert drawn_from(content, 0, [X]).shape == (0, 2)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -32,15 +32,16 @@ from ..errors import (
     InputError,
     MergeError,
 )
-from ..features.content import ContentHash, draw_rows
+from ..features.content import ContentHash, Draw, draw_rows
 from ..features.feature_map import FeatureMap, Layer, same
-from ..features.scaling import fit_scaling, scan
+from ..features.scaling import ColumnStats, fit_scaling, scan
 from ..machine.machine import Machine, solve
 from ..moments.reduction import chunks, dense, lanes, summarise
 from ..moments.summary import Summary
 from . import _stakes
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 N_FOLDS = 5  # of the cross-fitted decision
 FEW_ROWS = 64  # are projected at once, without the cost of an engine
@@ -421,11 +422,17 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n, d = X.shape
 
-        def stretches() -> Iterator[slice]:
-            return chunks(n, d)
+        def each_lane(work: Callable[[slice], T]) -> T:
+            """Add up what `work` makes of each lane's chunks of rows."""
+            return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs))
+
+        def look(lane: slice) -> ColumnStats:
+            part, w = X[lane], None if weight is None else weight[lane]
+            pieces = chunks(part.shape[0], d)
+            return scan(((part[s], None if w is None else w[s]) for s in pieces), d)
 
         with np.errstate(over="ignore", invalid="ignore"):  # ranges are checked below
-            stats = scan(((X[s], None if weight is None else weight[s]) for s in stretches()), d)
+            stats = each_lane(look)
             spans = stats.high - stats.low
         if not (np.isfinite(spans) & np.isfinite(stats.deviation)).all():
             raise InputError(
@@ -433,10 +440,13 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
                 f"{spans.max():g}. Rescale that column."
             )
         content = ContentHash.between(seed, stats.low, stats.high)
-        k = self._rows_to_draw()
-        if self.scale == "quantile":
-            k = max(k, SAMPLE_ROWS)
-        rows = draw_rows(content, k, (X[s] for s in stretches())) if k else np.empty((0, d))
+        k = max(self._rows_to_draw(), SAMPLE_ROWS if self.scale == "quantile" else 0)
+
+        def draw(lane: slice) -> Draw:
+            part = X[lane]
+            return draw_rows(content, k, (part[s] for s in chunks(part.shape[0], d)))
+
+        rows = each_lane(draw).rows if k else np.empty((0, d))
         scaling = fit_scaling(self.scale, stats, rows)
         with one_blas_thread():
             layer, whitening = self._draw_layer(d, scaling(rows), X.dtype, seed)
@@ -488,6 +498,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
                 cross_fitted=self.decision == "cross-fitted",
                 log_priors=log_priors,
                 log_costs=log_costs,
+                run=partial(run, n_jobs=self.n_jobs),
             )
         self._solved = (machine, self._phi.readout(machine.operators))
         self._warn(machine)

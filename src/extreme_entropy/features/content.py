@@ -124,9 +124,9 @@ def _smallest(k: int, hashes: Array, rows: Array) -> Draw:
     return Draw(k, hashes[kept], rows[kept] + 0.0)  # −0.0 as 0.0
 
 
-def draw_rows(content: ContentHash, k: int, chunks: Iterable[Any]) -> Array:
-    """The rows with the k smallest hashes, in increasing order of hash."""
+def draw_rows(content: ContentHash, k: int, chunks: Iterable[Any]) -> Draw:
+    """The rows of all chunks with the k smallest hashes."""
     draw = Draw.nothing(k, len(content.low))
     for X in chunks:
         draw = draw.with_rows(content(X), X)
-    return draw.rows
+    return draw

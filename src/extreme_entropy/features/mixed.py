@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .kernels import median_distance
-from .neurons import Linear, Radial
+from .neurons import Linear, Radial, with_square
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +33,9 @@ class Mixed:
         return self.linear.size + self.radial.size
 
     def __call__(self, Z: Array) -> Array:
-        return np.hstack([self.linear(Z), self.radial(Z)])
+        H = with_square(Z) @ np.hstack([self.linear.columns(), self.radial.columns()])
+        self.radial.activate(H[:, self.linear.size :])
+        return H
 
 
 def draw_mixed(h: int, rows: Array, rng: np.random.Generator) -> Mixed:

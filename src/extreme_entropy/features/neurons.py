@@ -72,20 +72,26 @@ class Radial:
     def size(self) -> int:
         return self.centres.shape[1]
 
-    def __call__(self, Z: Array) -> Array:
-        # [z, ‖z‖², 1] · [2bw; −b; ln c − b‖w‖²]
-        n, d = Z.shape
-        rows = np.ones((n, d + 2), dtype=Z.dtype)
-        rows[:, :d] = Z
-        np.einsum("ij,ij->i", Z, Z, out=rows[:, d])
-        columns = np.empty((d + 2, self.size), dtype=Z.dtype)
-        np.multiply(self.centres, 2 * self.widths, out=columns[:d])
-        columns[d] = -self.widths
+    def columns(self) -> Array:
+        """What `with_square` of z is multiplied by: [2bw; −b; ln c − b‖w‖²]."""
         lengths = np.einsum("ij,ij->j", self.centres, self.centres)
-        columns[d + 1] = self.log_height - self.widths * lengths
-        H = rows @ columns
-        np.minimum(H, Z.dtype.type(self.log_height), out=H)  # a distance may round below zero
-        return np.exp(H, out=H)
+        return np.vstack(
+            [
+                self.centres * (2 * self.widths),
+                -self.widths,
+                np.asarray(self.log_height, self.widths.dtype) - self.widths * lengths,
+            ]
+        )
+
+    def activate(self, H: Array) -> None:
+        """Turn exponents into c·exp(…), in place."""
+        np.minimum(H, H.dtype.type(self.log_height), out=H)  # a distance may round below zero
+        np.exp(H, out=H)
+
+    def __call__(self, Z: Array) -> Array:
+        H = with_square(Z) @ self.columns()
+        self.activate(H)
+        return H
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +105,21 @@ class Linear:
     def size(self) -> int:
         return self.weights.shape[1]
 
+    def columns(self) -> Array:
+        """What `with_square` of z is multiplied by: [w; 0; −b]."""
+        return np.vstack([self.weights, np.zeros_like(self.biases), -self.biases])
+
     def __call__(self, Z: Array) -> Array:
-        H = Z @ self.weights
-        H -= self.biases
-        return H
+        return with_square(Z) @ self.columns()
+
+
+def with_square(Z: Array) -> Array:
+    """[z, ‖z‖², 1], so that distances and offsets come with one product."""
+    n, d = Z.shape
+    rows = np.ones((n, d + 2), dtype=Z.dtype)
+    rows[:, :d] = Z
+    rows[:, d] = np.vecdot(Z, Z)
+    return rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,16 @@ folds about each β₋ₖ's own midpoint.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..moments.class_moments import ClassMoments
 from ..moments.summary import Summary
-from .covariance import shrink
+from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
 from .operator import Ridge, operator_of
 
@@ -29,6 +32,10 @@ class Part(NamedTuple):
     n: float
     mean: float
     variance: float
+
+
+# What one fold shows: by ridge, by pair, the parts of the two classes.
+Looks = list[list[tuple[list[Part], list[Part]]]]
 
 
 class Pooled(NamedTuple):
@@ -75,32 +82,73 @@ class HeldOut:
         return GaussianPair((middle + a.mean, middle + b.mean), variances)
 
 
+class Run(Protocol):
+    """Something that carries out tasks, perhaps on several threads, and keeps their order."""
+
+    def __call__(self, tasks: Iterable[Callable[[], Looks]], /) -> Iterable[Looks]: ...
+
+
+def one_by_one(tasks: Iterable[Callable[[], Looks]], /) -> Iterable[Looks]:
+    """Carry out tasks here and now."""
+    return (task() for task in tasks)
+
+
 def hold_out(
     summary: Summary,
     pairs: tuple[tuple[int, int], ...],
     shrinkage: str | float,
     ridges: list[Ridge],
+    run: Run = one_by_one,
 ) -> list[HeldOut]:
     """What each ridge gives on held-out rows, for every pair of classes."""
-    parts: list[list[tuple[list[Part], list[Part]]]] = [[([], []) for _ in pairs] for _ in ridges]
-    for fold in range(summary.n_folds):
-        outside = [
-            shrink(summary.of_class_outside(c, fold), shrinkage) for c in range(summary.n_classes)
-        ]
+    totals = [summary.of_class(c) for c in range(summary.n_classes)]
+
+    def look(fold: int) -> Looks:
+        # Taking one fold out of the total is cheaper than adding up the others.
         inside = [cells[fold] for cells in summary.cells]
-        for p, (i, j) in enumerate(pairs):
-            if not (outside[i].n and outside[j].n and (inside[i].n or inside[j].n)):
-                continue
-            for r, ridge in enumerate(ridges):
-                beta = operator_of(outside[i], outside[j], ridge)
-                if not beta.any():
-                    continue
-                middle = float(beta @ (outside[i].mean + outside[j].mean)) / 2
-                for side, cell in zip(parts[r][p], (inside[i], inside[j]), strict=True):
-                    if cell.n:
-                        variance = max(float(beta @ cell.scatter @ beta) / cell.n, 0.0)
-                        side.append(Part(cell.n, float(beta @ cell.mean) - middle, variance))
+        outside = [
+            shrink(total - cell, shrinkage) for total, cell in zip(totals, inside, strict=True)
+        ]
+        return [
+            [_look(inside[i], inside[j], outside[i], outside[j], ridge) for i, j in pairs]
+            for ridge in ridges
+        ]
+
+    by_fold = list(run(partial(look, fold) for fold in range(summary.n_folds)))
     return [
-        HeldOut(tuple((Pooled.of(first), Pooled.of(second)) for first, second in line))
-        for line in parts
+        HeldOut(
+            tuple(
+                (
+                    Pooled.of([part for fold in by_fold for part in fold[r][p][0]]),
+                    Pooled.of([part for fold in by_fold for part in fold[r][p][1]]),
+                )
+                for p in range(len(pairs))
+            )
+        )
+        for r in range(len(ridges))
     ]
+
+
+def _look(
+    negative: ClassMoments,
+    positive: ClassMoments,
+    outside_negative: Shrunk,
+    outside_positive: Shrunk,
+    ridge: Ridge,
+) -> tuple[list[Part], list[Part]]:
+    """One fold's rows of two classes on the line of the operator that has not seen them."""
+    if not (outside_negative.n and outside_positive.n and (negative.n or positive.n)):
+        return [], []
+    beta = operator_of(outside_negative, outside_positive, ridge)
+    if not beta.any():
+        return [], []
+    middle = float(beta @ (outside_negative.mean + outside_positive.mean)) / 2
+    first, second = (
+        [Part(cell.n, float(beta @ cell.mean) - middle, _variance(beta, cell))] if cell.n else []
+        for cell in (negative, positive)
+    )
+    return first, second
+
+
+def _variance(beta: Array, cell: ClassMoments) -> float:
+    return max(float(beta @ cell.scatter @ beta) / cell.n, 0.0)

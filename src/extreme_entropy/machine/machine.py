@@ -22,7 +22,7 @@ from ..moments.summary import Summary
 from .coupling import couple
 from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
-from .held_out import HeldOut, hold_out
+from .held_out import HeldOut, Run, hold_out, one_by_one
 from .operator import Ridge, operator_of
 
 Array = np.ndarray[Any, Any]
@@ -96,6 +96,7 @@ def solve(
     cross_fitted: bool,
     log_priors: Array,
     log_costs: Array,
+    run: Run = one_by_one,
 ) -> Machine:
     """The machine of a summary in which every class has rows.
 
@@ -110,7 +111,7 @@ def solve(
     looks: list[HeldOut] = []
     cross_fitted &= summary.n_folds > 1
     if summary.n_folds > 1 and (cross_fitted or len(ridges) > 1):
-        looks = hold_out(summary, pairs, shrinkage, ridges)
+        looks = hold_out(summary, pairs, shrinkage, ridges, run)
     best = max(range(len(looks)), key=lambda i: looks[i].separation, default=0)
     operators = np.array([operator_of(classes[i], classes[j], ridges[best]) for i, j in pairs])
     remarks = _remarks(classes, operators)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
+from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from .covariance import Shrunk
@@ -49,7 +49,7 @@ def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
     """β from Σ and m, or zeros where ‖m‖ is no larger than `noise`.
 
     Without any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that
-    β points from one mean to the other. `covariance` is overwritten.
+    β points from one mean to the other.
     """
     if not np.linalg.norm(difference) > noise:
         return np.zeros_like(difference)
@@ -59,19 +59,16 @@ def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
 
 def _solve(covariance: Array, difference: Array) -> Array:
     """Σ⁻¹m by Cholesky; by the pseudo-inverse where Σ is singular (only without shrinkage)."""
-    diagonal = covariance.diagonal().copy()
-    size = float(np.abs(covariance).sum(axis=0).max())
     try:
-        # The transpose is Fortran-ordered, so that LAPACK works in place.
-        factor = cho_factor(covariance.T, lower=True, overwrite_a=True, check_finite=False)
-        # A pivot may be small or large by the order of the columns alone; 1/cond is not.
-        if dpocon(factor[0], size, uplo="L")[0] > SINGULAR * len(covariance):
-            return cho_solve(factor, difference, check_finite=False)
-    except LinAlgError:
-        pass
-    # Cholesky wrote on the upper triangle and the diagonal; the lower one still holds Σ.
-    covariance.flat[:: len(covariance) + 1] = diagonal
-    return _pseudo_solve(covariance, difference)
+        # NumPy's, since SciPy's holds Python's lock while it works.
+        lower = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        return _pseudo_solve(covariance, difference)
+    size = float(np.abs(covariance).sum(axis=0).max())
+    # A pivot may be small or large by the order of the columns alone; 1/cond is not.
+    if dpocon(lower.T, size, uplo="U")[0] <= SINGULAR * len(covariance):
+        return _pseudo_solve(covariance, difference)
+    return cho_solve((lower, True), difference, check_finite=False)
 
 
 def _pseudo_solve(covariance: Array, difference: Array) -> Array:
@@ -80,7 +77,7 @@ def _pseudo_solve(covariance: Array, difference: Array) -> Array:
     Where m leaves the range of Σ, the classes differ along directions in which neither varies, and
     those decide alone; otherwise it is Σ⁺m.
     """
-    values, vectors = eigh(covariance, lower=True, check_finite=False)
+    values, vectors = eigh(covariance, check_finite=False)
     kept = values > SINGULAR * len(values) * values[-1]
     inside = vectors[:, kept].T @ difference
     outside = difference - vectors[:, kept] @ inside

@@ -12,10 +12,12 @@ which Ledoit–Wolf needs, survives a merge.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+
+from .gram import add_gram, mirrored
 
 Array = np.ndarray[Any, Any]
 
@@ -71,7 +73,11 @@ class ClassMoments:
             return self
         if self.n - other.n <= 1e-12 * self.n:  # nothing is left but rounding
             return ClassMoments.empty(len(self.mean))
-        return _combine(self, other, -1.0)
+        rest = _combine(self, other, -1.0)
+        # What is left of the rounding of larger sums may fall below zero; no variance does.
+        diagonal = rest.scatter.reshape(-1)[:: len(rest.mean) + 1]
+        np.maximum(diagonal, 0.0, out=diagonal)
+        return replace(rest, quartic=max(rest.quartic, 0.0))
 
 
 def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
@@ -84,9 +90,9 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     d = b.mean - a.mean
     # Written as a step from a's mean, so that a far-off origin costs no digits.
     mean = a.mean + (sign * b.n / n) * d
-    scatter = np.outer(d, (sign * a.n * b.n / n) * d)
-    scatter += a.scatter
-    (np.add if sign > 0 else np.subtract)(scatter, b.scatter, out=scatter)
+    scatter = a.scatter + b.scatter if sign > 0 else a.scatter - b.scatter
+    add_gram(d[np.newaxis], scatter, sign * a.n * b.n / n)
+    mirrored(scatter)
     cubic_a, quartic_a = _about(a, mean)
     cubic_b, quartic_b = _about(b, mean)
     return ClassMoments(n, mean, scatter, cubic_a + sign * cubic_b, quartic_a + sign * quartic_b)
@@ -111,13 +117,15 @@ def _about(moments: ClassMoments, centre: Array) -> tuple[Array, float]:
 def from_sums(n: float, centre: Array, s: Array, S: Array, t: Array, q: float) -> ClassMoments:
     """A summary from raw sums about any centre: s = Σu, S = Σuuᵀ, t = Σ‖u‖²u, q = Σ‖u‖⁴.
 
-    The inverse of `_about`, with d = s/n. `S` is overwritten.
+    The inverse of moving a summary there, with d = s/n. Only the lower triangle of `S` is read, and
+    `S` is overwritten.
     """
     if not n:
         return ClassMoments.empty(len(centre))
     d = s / n
     dd = float(d @ d)
-    S -= n * np.outer(d, d)
+    add_gram(d[np.newaxis], S, -n)
+    mirrored(S)
     Sd = S @ d
     trace = float(np.trace(S))
     cubic = t - (trace + n * dd) * d - 2 * Sd

@@ -1,4 +1,4 @@
-"""S += HᵀH in place, on one triangle, without holding Python's lock.
+"""S += α HᵀH in place, on one triangle, without holding Python's lock.
 
 SciPy's own wrappers of BLAS hold the lock, and `H.T @ H` writes both triangles of a new matrix. So
 ?syrk is called through the function pointers that SciPy exports for compiled callers.
@@ -15,9 +15,11 @@ from scipy.linalg import cython_blas
 
 Array = np.ndarray[Any, Any]
 
+BLOCK = 128
 
-def add_gram(H: Array, S: Array) -> None:
-    """S += HᵀH on the lower triangle of S; both C-contiguous and of one precision."""
+
+def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
+    """S += factor · HᵀH on the lower triangle of S; both C-contiguous and of one precision."""
     n, h = H.shape
     number = ctypes.c_double if H.dtype == np.float64 else ctypes.c_float
     size, one = ctypes.c_int(h), number(1.0)
@@ -27,7 +29,7 @@ def add_gram(H: Array, S: Array) -> None:
         b"N",
         ctypes.byref(size),
         ctypes.byref(ctypes.c_int(n)),
-        ctypes.byref(one),
+        ctypes.byref(number(factor)),
         H.ctypes.data,
         ctypes.byref(size),
         ctypes.byref(one),
@@ -38,8 +40,12 @@ def add_gram(H: Array, S: Array) -> None:
 
 def mirrored(S: Array) -> Array:
     """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
-    upper = np.triu_indices(len(S), 1)
-    S[upper] = S.T[upper]
+    h = len(S)
+    for i in range(0, h, BLOCK):  # in blocks that stay in cache while they are turned
+        j = min(i + BLOCK, h)
+        corner = np.tril(S[i:j, i:j])
+        S[i:j, i:j] = corner + np.tril(corner, -1).T
+        S[i:j, j:] = S[j:, i:j].T
     return S
 
 

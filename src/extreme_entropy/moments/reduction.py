@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from ..features.feature_map import FeatureMap
 from .class_moments import ClassMoments, from_sums
-from .gram import add_gram, mirrored
+from .gram import add_gram
 from .summary import Summary
 
 Array = np.ndarray[Any, Any]
@@ -101,7 +101,7 @@ class _Sums:
             # About the first rows' mean: near enough to the final one that no digits are lost.
             self.pilot = H.mean(axis=0)
         H -= self.pilot
-        squares = np.einsum("ij,ij->i", H, H)
+        squares = np.vecdot(H, H)
         both = np.vstack([np.ones_like(squares), squares])
         if weight is not None:
             both *= weight
@@ -135,4 +135,4 @@ class _Sums:
         self._flush()
         assert self.pilot is not None
         pilot = self.pilot.astype(np.float64)
-        return from_sums(self.n, pilot, self.s, mirrored(self.S), self.t, self.q)
+        return from_sums(self.n, pilot, self.s, self.S, self.t, self.q)
