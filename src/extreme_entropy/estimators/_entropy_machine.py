@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -44,6 +45,7 @@ Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 N_FOLDS = 5  # of the cross-fitted decision
+BATCH_ROWS = 16384  # of fit_batches are put together before they are summarised
 FEW_ROWS = 64  # are projected at once, without the cost of an engine
 SAMPLE_ROWS = 1000  # drawn rows that widths and quantiles are taken from
 
@@ -135,6 +137,76 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         self._validate_params()
         first = not hasattr(self, "_phi")
         X, y, weight = self._check_rows(X, y, sample_weight, reset=first)
+        return self._learn(X, y, weight, classes)
+
+    def fit_batches(
+        self, batches: Iterable[Any], *, classes: Any = None, progress: bool = False
+    ) -> Self:
+        """Fit in one pass over batches of rows, for data that never fit in memory.
+
+        φ and the scaling are drawn from the first 16 384 rows (or the first batch, if it is
+        larger); from there on only sums are kept. Small batches are put together, so that their
+        size costs nothing.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight)
+            Each as for `fit`. A batch may be empty or lack classes.
+        classes : array-like, optional
+            All labels that will ever come. Needed if the first 16 384 rows lack some.
+        progress : bool, default=False
+            Show a progress bar. Needs the extra `progress`.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = make_classification(1000, random_state=0)
+        >>> def batches():  # in earnest: read from a file or a data base
+        ...     for start in range(0, 1000, 100):
+        ...         yield X[start : start + 100], y[start : start + 100]
+        >>> machine = EEMClassifier(50, random_state=0).fit_batches(batches())
+        >>> machine.score(X, y) > 0.9
+        True
+        """
+        self._validate_params()
+        learner = self.twin() if self._is_twin else clone(self)
+        for X, y, weight in learner._gathered(_with_progress(batches) if progress else batches):
+            learner._learn(X, y, weight, classes)
+        if not hasattr(learner, "_phi"):
+            raise InputError("There must be rows to learn from; `batches` held none.")
+        learner._ready()
+        self.__dict__.update(learner.__dict__)
+        return self
+
+    def _gathered(self, batches: Iterable[Any]) -> Iterator[tuple[Any, Array, Array | None]]:
+        """Checked batches, put together until they are worth the cost of a merge."""
+        waiting: list[tuple[Any, Array, Array]] = []
+        for number, batch in enumerate(batches):
+            try:
+                X, y, *rest = batch
+                if not _n_rows(X):
+                    continue
+                fresh = not hasattr(self, "n_features_in_")
+                X, y, weight = self._check_rows(X, y, *(rest or [None]), reset=fresh)
+            except Exception as error:
+                error.add_note(f"This was batch {number} (the first is 0).")
+                raise
+            waiting.append((X, y, np.ones(len(y)) if weight is None else weight))
+            if sum(len(part[1]) for part in waiting) >= BATCH_ROWS:
+                yield _stacked(waiting)
+                waiting = []
+        if waiting:
+            yield _stacked(waiting)
+
+    def _learn(self, X: Any, y: Array, weight: Array | None, classes: Any) -> Self:
+        """Add checked rows to what is known; the first ones draw φ."""
+        first = not hasattr(self, "_phi")
         known = _labels_to_expect(getattr(self, "classes_", None), classes, y)
         labels = _encode(y, known)
         phi = self._draw(X, weight) if first else self._phi
@@ -605,6 +677,28 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
                 FewRowsWarning,
                 stacklevel=4,
             )
+
+
+def _with_progress(batches: Iterable[Any]) -> Iterable[Any]:
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ImportError(
+            "progress=True needs tqdm: pip install 'extreme-entropy[progress]'"
+        ) from error
+    return tqdm(batches, unit="batch")
+
+
+def _n_rows(X: Any) -> int:
+    return X.shape[0] if hasattr(X, "shape") else len(X)
+
+
+def _stacked(parts: list[tuple[Any, Array, Array]]) -> tuple[Any, Array, Array | None]:
+    """Batches as one; weights that are all 1 are none."""
+    rows, labels, weights = zip(*parts, strict=True)
+    X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)
+    weight = np.concatenate(weights)
+    return X, np.concatenate(labels), None if (weight == 1).all() else weight
 
 
 def _classes_of(y: Array) -> Array:

@@ -1,0 +1,194 @@
+"""Where the sums are added up must not show: threads, batches, files on disk."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_info
+
+from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.engines.threads import add_up, run
+from extreme_entropy.errors import IncompleteError, InputError
+from extreme_entropy.moments.gram import add_gram, mirrored
+
+MANY = 40_000  # rows: several lanes and several gathered batches
+
+
+@pytest.fixture(scope="module")
+def rows():
+    """Many rows of three columns, with a class of one in ten."""
+    rng = np.random.default_rng(3)
+    y = (rng.random(MANY) < 0.1).astype(int)
+    return rng.normal(size=(MANY, 3)) + y[:, None], y
+
+
+def assert_alike(a, b, X):
+    """Decision values to 1e-6 of their scale."""
+    expected = b.decision_function(X)
+    np.testing.assert_allclose(a.decision_function(X), expected, atol=1e-6 * abs(expected).max())
+
+
+def in_batches(X, y, size, *weight):
+    for start in range(0, len(y), size):
+        stretch = slice(start, start + size)
+        yield (X[stretch], y[stretch], *(w[stretch] for w in weight))
+
+
+# -------------------------------------------------------------------- the product
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "h"), [(1, 1), (1, 300), (500, 7), (300, 129)])
+def test_the_gram_matrix_is_added_in_place(dtype, n, h, rng):
+    """S + αHᵀH against the plain product, for shapes around the block size."""
+    H = rng.normal(size=(n, h)).astype(dtype)
+    S = rng.normal(size=(h, h)).astype(dtype)
+    S = np.ascontiguousarray(S + S.T)
+    expected = S + 2.5 * (H.T @ H)
+    add_gram(H, S, 2.5)
+    tolerance = 1e-12 if dtype == np.float64 else 1e-4
+    np.testing.assert_allclose(mirrored(S), expected, atol=tolerance * abs(expected).max())
+
+
+# -------------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2, 3])
+def test_results_keep_the_order_of_their_tasks(n_jobs):
+    """Whichever thread is first."""
+    tasks = [lambda i=i: i for i in range(20)]
+    assert list(run(tasks, n_jobs)) == list(range(20))
+    assert add_up(run([lambda i=i: str(i) for i in range(10)], n_jobs)) == "0123456789"
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_an_error_in_a_task_reaches_the_caller_and_blas_is_restored(n_jobs):
+    """No thread is left holding the number of BLAS threads."""
+    before = threadpool_info()
+
+    def fail():
+        raise ZeroDivisionError("in the task")
+
+    with pytest.raises(ZeroDivisionError, match="in the task"):
+        list(run([lambda: 1, fail, lambda: 3], n_jobs))
+    assert threadpool_info() == before
+
+
+def test_fit_and_predict_leave_blas_as_they_found_it(rows):
+    """Others in the process keep their threads."""
+    X, y = rows
+    before = threadpool_info()
+    EEMClassifier(10, n_jobs=2, random_state=0).fit(X, y).predict(X)
+    assert threadpool_info() == before
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("machine", [EEMClassifier(20), EEKMClassifier(20)], ids=["EEM", "EEKM"])
+def test_threads_do_not_change_a_bit(machine, dtype, rows):
+    """Probabilities of one, two and three threads are equal to the last bit."""
+    X, y = rows[0].astype(dtype), rows[1]
+    one, two, three = (
+        machine.set_params(n_jobs=n, random_state=0).fit(X, y).predict_proba(X) for n in (1, 2, 3)
+    )
+    np.testing.assert_array_equal(one, two)
+    np.testing.assert_array_equal(one, three)
+
+
+def test_a_grid_search_on_processes_works(rows):
+    """Nested use: the search's workers each fit on one thread."""
+    X, y = rows[0][:600], rows[1][:600]
+    grid = {"n_hidden": [5, 20]}
+    search = GridSearchCV(EEMClassifier(random_state=0, n_jobs=2), grid, n_jobs=2, cv=2)
+    assert search.fit(X, y).best_params_["n_hidden"] in (5, 20)
+
+
+# -------------------------------------------------------------------- batches
+
+
+@pytest.mark.parametrize("size", [700, 16_384, MANY])
+@pytest.mark.parametrize("as_sparse", [False, True], ids=["dense", "sparse"])
+def test_batches_equal_one_fit(size, as_sparse, rows):
+    """For the φ that the first rows draw, whatever the size of the batches."""
+    X, y = rows
+    given = sp.csr_array(X) if as_sparse else X
+    machine = EEMClassifier(20, random_state=0).fit_batches(in_batches(given, y, size))
+    assert_alike(machine, machine.twin().fit(X, y), X)
+
+
+def test_weights_and_empty_batches_are_taken(rows, rng):
+    """A batch is (X, y) or (X, y, weight), and may hold nothing."""
+    X, y = rows
+    weight = rng.integers(0, 3, len(y)).astype(float)
+    batches = list(in_batches(X, y, 5_000, weight))
+    batches.insert(0, (X[:0], y[:0]))
+    batches.insert(3, (X[:0], y[:0], weight[:0]))
+    machine = EEMClassifier(20, random_state=0).fit_batches(batches)
+    assert_alike(machine, machine.twin().fit(X, y, weight), X)
+
+
+def test_batches_sorted_by_class_need_the_classes_named(rows):
+    """The first rows may lack a class, if `classes` says that it will come."""
+    X, y = rows
+    order = np.argsort(y, kind="stable")
+    X, y = X[order], y[order]
+    machine = EEMClassifier(20, random_state=0)
+    with pytest.raises(InputError, match="only one class"):
+        machine.fit_batches(in_batches(X, y, 1_000))
+    assert not hasattr(machine, "classes_")
+    machine.fit_batches(in_batches(X, y, 1_000), classes=[0, 1])
+    assert machine.score(X, y) > 0.7
+    with pytest.raises(IncompleteError, match="has none yet"):
+        machine.fit_batches(in_batches(X[:500], y[:500], 100), classes=[0, 1])
+
+
+def test_a_bad_batch_is_named_and_changes_nothing(rows):
+    """The error says which batch it was; the fitted machine stays what it was."""
+    X, y = rows[0][:3_000], rows[1][:3_000]
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    before = machine.predict_proba(X)
+    spoilt = X.copy()
+    spoilt[2_500] = np.nan
+    with pytest.raises(ValueError, match="NaN") as error:
+        machine.fit_batches(in_batches(spoilt, y, 1_000))
+    assert error.value.__notes__ == ["This was batch 2 (the first is 0)."]
+    np.testing.assert_array_equal(machine.predict_proba(X), before)
+    with pytest.raises(InputError, match="held none"):
+        machine.fit_batches([])
+
+
+def test_progress_is_shown_when_asked_for(rows, capsys):
+    """On stderr, and only then."""
+    X, y = rows[0][:2_000], rows[1][:2_000]
+    EEMClassifier(5, random_state=0).fit_batches(in_batches(X, y, 500))
+    assert capsys.readouterr().err == ""
+    EEMClassifier(5, random_state=0).fit_batches(in_batches(X, y, 500), progress=True)
+    assert "4batch" in capsys.readouterr().err
+
+
+def test_without_tqdm_progress_names_the_extra(rows, monkeypatch):
+    """The base install has no progress bar; it says where to get one."""
+    monkeypatch.setitem(__import__("sys").modules, "tqdm", None)
+    with pytest.raises(ImportError, match=r"extreme-entropy\[progress\]"):
+        EEMClassifier(5).fit_batches([], progress=True)
+
+
+# -------------------------------------------------------------------- files on disk
+
+
+def test_a_file_mapped_into_memory_is_read_in_place(rows, tmp_path):
+    """`np.memmap` gives the same bits and is never copied whole."""
+    X, y = rows
+    disk = np.memmap(tmp_path / "rows", dtype=X.dtype, mode="w+", shape=X.shape)
+    disk[:] = X
+    disk.flush()
+    disk = np.memmap(tmp_path / "rows", dtype=X.dtype, mode="r", shape=X.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        machine = EEMClassifier(20, random_state=0)
+        checked = machine._check_rows(disk, y, None, reset=True)[0]
+        assert np.shares_memory(checked, disk)
+        mapped = machine.fit(disk, y)
+    expected = EEMClassifier(20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(mapped.predict_proba(disk), expected.predict_proba(X))
