@@ -17,18 +17,28 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn")
+PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "lightgbm")
 
 
 def write(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
-    """Add rows to results/NAME.csv as one run, in the place of earlier runs of that name."""
-    run = _new_run(name)
-    _dump(RESULTS / f"{name}.csv", [{"run": run, **row} for row in rows])
+    """Write rows to results/NAME.csv, in the place of an earlier run."""
+    path = RESULTS / f"{name}.csv"
+    path.unlink(missing_ok=True)
+    append(name, rows)
+
+
+def append(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
+    """Add the rows of a new run to results/NAME.csv."""
+    path = RESULTS / f"{name}.csv"
+    earlier = _load(path) if path.exists() else []
+    run = _new_run(name, {row["run"] for row in earlier})
+    _dump(path, [*earlier, *({"run": run, **row} for row in rows)])
 
 
 def read(name: str) -> list[dict[str, str]]:
-    """The rows of results/NAME.csv."""
-    return _load(RESULTS / f"{name}.csv")
+    """The rows of the newest run in results/NAME.csv."""
+    rows = _load(RESULTS / f"{name}.csv")
+    return [row for row in rows if row["run"] == rows[-1]["run"]]
 
 
 def measured_on(rows: list[dict[str, str]]) -> list[str]:
@@ -41,7 +51,8 @@ def measured_on(rows: list[dict[str, str]]) -> list[str]:
     return [*lines, ""]
 
 
-def _new_run(name: str) -> str:
+def _new_run(name: str, kept: set[str]) -> str:
+    """The number of a new run, after its facts are written; runs without rows are dropped."""
     path = RESULTS / "runs.csv"
     runs = _load(path) if path.exists() else []
     number = str(1 + max((int(run["run"]) for run in runs), default=0))
@@ -53,7 +64,7 @@ def _new_run(name: str) -> str:
         "versions": " ".join(f"{package}={_version(package)}" for package in PACKAGES),
         "machine": f"{_processor()}, {os.cpu_count()} cores, Python {platform.python_version()}",
     }
-    _dump(path, [*(run for run in runs if run["name"] != name), facts])
+    _dump(path, [*(r for r in runs if r["name"] != name or r["run"] in kept), facts])
     return number
 
 

@@ -415,7 +415,7 @@ class EntropyMachine(ClassifierMixin, BaseEstimator):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        return np.exp(self.predict_log_proba(X))
+        return self.machine_.probabilities(self._project(X))
 
     # ---------------------------------------------------------------- what was fitted
 

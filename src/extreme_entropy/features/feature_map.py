@@ -10,13 +10,13 @@ import numpy as np
 from .content import ContentHash
 from .kernels import KernelLayer
 from .mixed import Mixed
-from .neurons import Custom, Relu, Sigmoid
+from .neurons import Custom, Product, Radial, Relu, Sigmoid
 from .scaling import Scaling
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
-Layer = Mixed | Sigmoid | Relu | Custom | KernelLayer
+Layer = Mixed | Product | Sigmoid | Relu | Custom | KernelLayer
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +52,11 @@ class FeatureMap:
         return operators if self.whitening is None else operators @ self.whitening.T
 
     def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layer in single or double precision."""
-        whitening = self.whitening
+        """The same φ with its layer in single or double precision, ready for many rows."""
+        whitening, layer = self.whitening, _cast(self.layer, dtype)
         return replace(
             self,
-            layer=_cast(self.layer, dtype),
+            layer=layer.product() if isinstance(layer, Radial | Mixed) else layer,
             whitening=None if whitening is None else whitening.astype(dtype, copy=False),
         )
 

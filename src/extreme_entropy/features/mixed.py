@@ -10,13 +10,13 @@ of the identity treats both kinds alike. No labels are used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from .kernels import median_distance
-from .neurons import Linear, Radial, with_square
+from .neurons import Linear, Product, Radial
 
 Array = np.ndarray[Any, Any]
 
@@ -32,10 +32,14 @@ class Mixed:
     def size(self) -> int:
         return self.linear.size + self.radial.size
 
+    def product(self) -> Product:
+        """Both kinds from one product."""
+        radial = self.radial.product()
+        columns = np.hstack([self.linear.columns(), radial.columns])
+        return replace(radial, columns=columns, n_linear=self.linear.size)
+
     def __call__(self, Z: Array) -> Array:
-        H = with_square(Z) @ np.hstack([self.linear.columns(), self.radial.columns()])
-        self.radial.activate(H[:, self.linear.size :])
-        return H
+        return self.product()(Z)
 
 
 def draw_mixed(h: int, rows: Array, rng: np.random.Generator) -> Mixed:

@@ -72,26 +72,22 @@ class Radial:
     def size(self) -> int:
         return self.centres.shape[1]
 
-    def columns(self) -> Array:
-        """What `with_square` of z is multiplied by: [2bw; −b; ln c − b‖w‖²]."""
+    def product(self) -> Product:
+        """[2bw; −b; ln c − b‖w‖²], then the exponential."""
         lengths = np.einsum("ij,ij->j", self.centres, self.centres)
-        return np.vstack(
-            [
-                self.centres * (2 * self.widths),
-                -self.widths,
-                np.asarray(self.log_height, self.widths.dtype) - self.widths * lengths,
-            ]
+        columns = [
+            self.centres * (2 * self.widths),
+            -self.widths,
+            np.asarray(self.log_height, self.widths.dtype) - self.widths * lengths,
+        ]
+        # What ‖z‖² + ‖w‖² − 2⟨w,z⟩ may fall below zero by, for each unit of ‖z‖² + ‖w‖².
+        rounding = 4 * np.finfo(self.widths.dtype).eps * float(self.widths.max(initial=0))
+        return Product(
+            np.vstack(columns), 0, self.log_height, rounding, float(lengths.max(initial=0))
         )
 
-    def activate(self, H: Array) -> None:
-        """Turn exponents into c·exp(…), in place."""
-        np.minimum(H, H.dtype.type(self.log_height), out=H)  # a distance may round below zero
-        np.exp(H, out=H)
-
     def __call__(self, Z: Array) -> Array:
-        H = with_square(Z) @ self.columns()
-        self.activate(H)
-        return H
+        return self.product()(Z)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,20 +102,39 @@ class Linear:
         return self.weights.shape[1]
 
     def columns(self) -> Array:
-        """What `with_square` of z is multiplied by: [w; 0; −b]."""
+        """[w; 0; −b]."""
         return np.vstack([self.weights, np.zeros_like(self.biases), -self.biases])
 
     def __call__(self, Z: Array) -> Array:
-        return with_square(Z) @ self.columns()
+        return Z @ self.weights - self.biases
 
 
-def with_square(Z: Array) -> Array:
-    """[z, ‖z‖², 1], so that distances and offsets come with one product."""
-    n, d = Z.shape
-    rows = np.ones((n, d + 2), dtype=Z.dtype)
-    rows[:, :d] = Z
-    rows[:, d] = np.vecdot(Z, Z)
-    return rows
+@dataclass(frozen=True, slots=True)
+class Product:
+    """Linear and radial neurons made ready for many rows: [z, ‖z‖², 1] times one matrix."""
+
+    columns: Array  # (d + 2, h)
+    n_linear: int  # neurons without the exponential, which come first
+    log_height: float  # no exponent is larger
+    rounding: float
+    largest: float  # ‖w‖²
+
+    @property
+    def size(self) -> int:
+        return self.columns.shape[1]
+
+    def __call__(self, Z: Array) -> Array:
+        n, d = Z.shape
+        rows = np.ones((n, d + 2), dtype=Z.dtype)
+        rows[:, :d] = Z
+        squares = np.vecdot(Z, Z)
+        rows[:, d] = squares
+        H = rows @ self.columns
+        exponents = H[:, self.n_linear :]
+        if self.rounding * (float(squares.max(initial=0)) + self.largest) > 1e-3:
+            np.minimum(exponents, Z.dtype.type(self.log_height), out=exponents)
+        np.exp(exponents, out=exponents)
+        return H
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy.special import log_expit
+from scipy.special import expit, log_expit
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..moments.summary import Summary
@@ -80,6 +80,13 @@ class Machine:
         if len(self.pairs) == 1:
             return np.column_stack([log_expit(-odds[:, 0]), log_expit(odds[:, 0])])
         return couple(odds, self.pairs, len(self.log_priors))
+
+    def probabilities(self, projections: Array) -> Array:
+        """p(class | projections)                                        (n, classes)."""
+        if len(self.pairs) == 1:
+            odds = self.log_odds(projections)[:, 0]
+            return np.column_stack([expit(-odds), expit(odds)])
+        return np.exp(self.log_probabilities(projections))
 
     def scores(self, projections: Array) -> Array:
         """What decides: log-odds with costs for two classes, ln(C p) for more."""
