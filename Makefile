@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: help demo test lint types imports pytest defaults clean
+.PHONY: help demo test lint types imports pytest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -26,6 +26,14 @@ imports: .venv/ready
 # scikit-learn's array API checks run.
 pytest: .venv/ready
 	SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -rs
+
+# `make bench FULL=--full` takes the big sets too.
+bench: .venv/ready  ## how fast: the limit, growth, latency and rivals, in a few minutes
+	$(BIN)/python -m pip install -q -e '.[bench]'
+	$(BIN)/python benchmarks/limit.py $(FULL)
+	$(BIN)/python benchmarks/growth.py $(FULL)
+	$(BIN)/python benchmarks/latency.py
+	$(BIN)/python benchmarks/rivals.py $(FULL)
 
 defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
 	$(BIN)/python -m pip install -q -e '.[bench]'

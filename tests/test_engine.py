@@ -11,6 +11,7 @@ from threadpoolctl import threadpool_info
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.threads import add_up, run
 from extreme_entropy.errors import IncompleteError, InputError
+from extreme_entropy.estimators._rows import check_rows
 from extreme_entropy.moments.gram import add_gram, mirrored
 
 MANY = 40_000  # rows: several lanes and several gathered batches
@@ -187,7 +188,7 @@ def test_a_file_mapped_into_memory_is_read_in_place(rows, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         machine = EEMClassifier(20, random_state=0)
-        checked = machine._check_rows(disk, y, None, reset=True)[0]
+        checked = check_rows(machine, disk, y, None, reset=True)[0]
         assert np.shares_memory(checked, disk)
         mapped = machine.fit(disk, y)
     expected = EEMClassifier(20, random_state=0).fit(X, y)

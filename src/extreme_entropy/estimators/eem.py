@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..features.mixed import draw_mixed
 from ..features.neurons import FROM_ROWS, UNIFORM, draw_custom, draw_from_rows, draw_uniform
-from ._entropy_machine import SAMPLE_ROWS, EntropyMachine
+from ._entropy_machine import EntropyMachine
+from ._learning import SAMPLE_ROWS
 
 Array = np.ndarray[Any, Any]
 
