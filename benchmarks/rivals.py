@@ -4,6 +4,9 @@
     python benchmarks/rivals.py --datasets mammography webpages --limit 60        a quick look
     python benchmarks/rivals.py --render   the page again from the rows
 
+Run it on an idle machine: BLAS threads that wait for a core another process holds can make a rival
+many times slower. Rows say how many cores were busy elsewhere.
+
 Needs the extra `bench`, Linux, and EXTREME_ENTROPY_DATA, a folder with the data as NAME.npz (X, y).
 Each model has a fresh process to itself, and one that takes longer than the limit or more than the
 memory is stopped and shown as such. All see the same stratified split, 80 % for training. Part of
@@ -48,11 +51,12 @@ Array = np.ndarray[Any, Any]
 DATASETS = {"mammography": 500, "webpages": 500, "protein_homology": 500, "forest_cover": 1000}  # h
 SEED, JOBS = 0, 2
 SLOW = 20.0  # seconds of fit and predict beyond which once is enough
+DISTURBED = 0.25  # cores busy with other things from which on a row says so
 LOADING = 300.0  # seconds a process may take before its model starts
 COUNTS = ("rows", "test_rows")
 COLUMNS = (
     *("dataset", "model", "h", *COUNTS, "fits", "fit_seconds", "predict_seconds"),
-    *("before_mb", "peak_mb", "gmean", "outcome", "warned", "limit_seconds"),
+    *("before_mb", "peak_mb", "gmean", "cores_elsewhere", "outcome", "warned", "limit_seconds"),
 )
 PAGE = Path(__file__).parent.parent / "docs" / "speed-rivals.md"
 
@@ -97,8 +101,8 @@ class LedoitWolfPinv(OnPaperNeurons):
 
     def predict(self, X: Array) -> Array:
         line = self.hidden(self.scaler.transform(X)) @ self.beta
-        log_density = (line[:, None] - self.means) ** 2 / self.variances + np.log(self.variances)
-        return self.classes[np.argmin(log_density, axis=1)]
+        surprise = (line[:, None] - self.means) ** 2 / self.variances + np.log(self.variances)
+        return self.classes[surprise.argmin(axis=1)]  # −2 ln density, less what both share
 
 
 class WeightedPinv(OnPaperNeurons):
@@ -107,8 +111,7 @@ class WeightedPinv(OnPaperNeurons):
     def fit(self, X: Array, y: Array) -> Self:
         H = self.hidden(self.draw(X, y))
         positive = y == self.classes[1]
-        share = np.where(positive, positive.mean(), 1 - positive.mean())
-        weights = 1 / np.sqrt(len(y) * share)
+        weights = 1 / np.sqrt(np.where(positive, positive.sum(), (~positive).sum()))
         H *= weights[:, None]
         self.beta = np.linalg.pinv(H) @ np.where(positive, weights, -weights)
         return self
@@ -228,6 +231,15 @@ def megabytes(field: str, pid: int | str = "self") -> float:
     return 0.0
 
 
+def elsewhere_seconds() -> float:
+    """Processor time that went to anything but this process, since the machine started."""
+    user, nice, system, _, _, irq, softirq, steal = (
+        int(ticks) for ticks in Path("/proc/stat").read_text().split(maxsplit=9)[1:9]
+    )
+    ticks = user + nice + system + irq + softirq + steal
+    return ticks / os.sysconf("SC_CLK_TCK") - time.process_time()
+
+
 def figures(task: Task) -> Iterator[dict[str, Any]]:
     """Columns of the task's row, as soon as each is known."""
     X, X_test, y, y_test = load(task)
@@ -235,6 +247,7 @@ def figures(task: Task) -> Iterator[dict[str, Any]]:
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
     before = megabytes("VmRSS")
     yield {"rows": len(y), "test_rows": len(y_test), "before_mb": f"{before:.0f}"}
+    start, elsewhere = time.perf_counter(), elsewhere_seconds()
     fit_seconds, _ = timed(model.fit, X, y)
     yield {"fits": 1, "fit_seconds": f"{fit_seconds:.4f}"}
     predict_seconds, labels = timed(model.predict, X_test)
@@ -253,6 +266,8 @@ def figures(task: Task) -> Iterator[dict[str, Any]]:
             "fit_seconds": f"{fit_seconds:.4f}",
             "predict_seconds": f"{predict_seconds:.4f}",
         }
+    lost = (elsewhere_seconds() - elsewhere) / (time.perf_counter() - start)
+    yield {"cores_elsewhere": f"{max(lost, 0):.2f}"}
 
 
 def work(pipe: Connection, task: Task) -> None:
@@ -306,7 +321,7 @@ def follow(process: Any, news: Connection, row: dict[str, Any], limit: float, mb
             continue
         peak = megabytes("VmHWM", process.pid)
         if not row["gmean"] and row["before_mb"]:
-            row["peak_mb"] = f"{peak - float(row['before_mb']):.0f}"
+            row["peak_mb"] = f"{max(peak - float(row['before_mb']), 0):.0f}"
         if row["before_mb"] and peak > mb:
             row["outcome"] = "memory"
         elif time.monotonic() > deadline:
@@ -372,6 +387,11 @@ def section(measured: list[dict[str, str]]) -> list[str]:
     sizes = [next((number(int(r[key])) for r in measured if r[key]), "?") for key in COUNTS]
     times = {row["model"]: row["fit_seconds"] for row in measured}
     unit = float(times[OURS]) if times.get(OURS) else None
+    disturbed = [
+        f"{row['model']} ({row['cores_elsewhere']})"
+        for row in measured
+        if float(row["cores_elsewhere"] or 0) > DISTURBED
+    ]
     told = [f"{row['model']} ({row['warned']})" for row in measured if row["warned"]]
     return [
         f"## {first['dataset'].replace('_', ' ').capitalize()}",
@@ -383,6 +403,7 @@ def section(measured: list[dict[str, str]]) -> list[str]:
         *(f"| {' | '.join(cells(row, unit))} |" for row in measured),
         "",
         *([f"Gave warnings: {'; '.join(told)}.", ""] if told else []),
+        *([f"Cores busy with other things: {'; '.join(disturbed)}.", ""] if disturbed else []),
     ]
 
 

@@ -17,7 +17,10 @@ from pathlib import Path
 from typing import Any
 
 RESULTS = Path(__file__).parent / "results"
-PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "lightgbm")
+PACKAGES = (
+    *("extreme-entropy", "numpy", "scipy", "scikit-learn"),
+    *("imbalanced-learn", "lightgbm", "hpelm"),
+)
 
 
 def write(name: str, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from .gram import add_gram, mirrored
+from .gram import add_outer, mirrored
 
 Array = np.ndarray[Any, Any]
 
@@ -91,8 +91,7 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     # Written as a step from a's mean, so that a far-off origin costs no digits.
     mean = a.mean + (sign * b.n / n) * d
     scatter = a.scatter + b.scatter if sign > 0 else a.scatter - b.scatter
-    add_gram(d[np.newaxis], scatter, sign * a.n * b.n / n)
-    mirrored(scatter)
+    add_outer(d, scatter, sign * a.n * b.n / n)
     cubic_a, quartic_a = _about(a, mean)
     cubic_b, quartic_b = _about(b, mean)
     return ClassMoments(n, mean, scatter, cubic_a + sign * cubic_b, quartic_a + sign * quartic_b)
@@ -124,8 +123,7 @@ def from_sums(n: float, centre: Array, s: Array, S: Array, t: Array, q: float) -
         return ClassMoments.empty(len(centre))
     d = s / n
     dd = float(d @ d)
-    add_gram(d[np.newaxis], S, -n)
-    mirrored(S)
+    add_outer(d, mirrored(S), -n)
     Sd = S @ d
     trace = float(np.trace(S))
     cubic = t - (trace + n * dd) * d - 2 * Sd

@@ -38,6 +38,12 @@ def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
     )
 
 
+def add_outer(d: Array, S: Array, factor: float) -> None:
+    """S += factor · ddᵀ on all of S."""
+    for i in range(0, len(S), BLOCK):  # a few rows at a time, so that no other matrix is made
+        S[i : i + BLOCK] += (factor * d[i : i + BLOCK, np.newaxis]) * d
+
+
 def mirrored(S: Array) -> Array:
     """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
     h = len(S)

@@ -25,7 +25,8 @@ Array = np.ndarray[Any, Any]
 CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
 LANE_ROWS = 8192  # a lane shorter than this costs more to merge than it saves
 MOST_LANES = 8
-SINGLE_ROWS = 4096  # rows summed in single precision before they join the double sum
+SINGLE_ROWS = 8192  # rows summed in single precision before they join the double sum
+FEW_ROWS = 1024  # a group that is summed in double precision at once
 
 
 def chunks(n: int, width: int) -> Iterator[slice]:
@@ -76,7 +77,7 @@ def _summarise_group(phi: FeatureMap, X: Any, rows: Array, weight: Array | None)
     """The summary of these rows of X."""
     if not len(rows):
         return ClassMoments.empty(phi.h)
-    sums = _Sums(phi.h, X.dtype)
+    sums = _Sums(phi.h, X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64))
     for stretch in chunks(len(rows), max(phi.d, phi.h, phi.layer.size)):
         chosen = rows[stretch]
         sums.add(phi(dense(X[chosen])), None if weight is None else weight[chosen])
@@ -118,7 +119,7 @@ class _Sums:
 
     def _add_gram(self, H: Array) -> None:
         if self.single is None:
-            add_gram(H, self.S)
+            add_gram(H.astype(np.float64, copy=False), self.S)
             return
         add_gram(H, self.single)
         self.single_rows += len(H)
