@@ -21,7 +21,7 @@ from sklearn.linear_model import LogisticRegression
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.threads import run
-from extreme_entropy.moments.reduction import chunks
+from extreme_entropy.features.chunks import chunks
 
 D, H = 54, 500
 N_JOBS = os.cpu_count()

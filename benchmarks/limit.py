@@ -22,8 +22,8 @@ from measure import best_seconds, peak_megabytes
 
 from extreme_entropy import EEMClassifier
 from extreme_entropy.engines.threads import run
+from extreme_entropy.features.chunks import chunks, lanes
 from extreme_entropy.moments.gram import add_gram
-from extreme_entropy.moments.reduction import chunks, lanes
 
 N_JOBS = os.cpu_count()
 

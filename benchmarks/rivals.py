@@ -464,7 +464,7 @@ def main() -> None:
             if dataset in (options.datasets or DATASETS) and model in (options.models or MODELS)
         ]
         run(tasks, options.limit, options.memory * 1024, options.out)
-    page = render(rows.read(options.out))
+    page = render(rows.read(options.out, by="dataset"))
     if options.out == "rivals":
         PAGE.write_text(page)
     print(page)

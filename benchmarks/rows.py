@@ -38,20 +38,24 @@ def append(name: str, rows: Iterable[Mapping[str, Any]]) -> None:
     _dump(path, [*earlier, *({"run": run, **row} for row in rows)])
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """The rows of the newest run in results/NAME.csv."""
+def read(name: str, by: str | None = None) -> list[dict[str, str]]:
+    """The rows of the newest run in results/NAME.csv; or, for each value of `by`, of its newest."""
     rows = _load(RESULTS / f"{name}.csv")
-    return [row for row in rows if row["run"] == rows[-1]["run"]]
+    newest = {row[by] if by else "": row["run"] for row in rows}
+    return [row for row in rows if row["run"] == newest[row[by] if by else ""]]
 
 
-def measured_on(rows: list[dict[str, str]]) -> list[str]:
+def facts(rows: list[dict[str, str]]) -> dict[str, str]:
+    """When, from which commit, with what and where these rows of one run were measured."""
+    (run,) = (run for run in _load(RESULTS / "runs.csv") if run["run"] == rows[0]["run"])
+    return {key: value for key, value in run.items() if key not in ("run", "name")}
+
+
+def measured_on(rows: list[dict[str, str]], level: int = 2) -> list[str]:
     """Lines of Markdown that say where rows come from."""
-    runs = {run["run"]: run for run in _load(RESULTS / "runs.csv")}
-    lines = ["## Measured on", ""]
-    for number in dict.fromkeys(row["run"] for row in rows):
-        facts = {key: value for key, value in runs[number].items() if key not in ("run", "name")}
-        lines += [f"- {key}: {value}" for key, value in facts.items()]
-    return [*lines, ""]
+    runs = {row["run"]: facts([row]) for row in rows}
+    told = [f"- {key}: {value}" for run in runs.values() for key, value in run.items()]
+    return ["#" * level + " Measured on", "", *dict.fromkeys(told), ""]
 
 
 def _new_run(name: str, kept: set[str]) -> str:

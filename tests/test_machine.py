@@ -11,13 +11,14 @@ from scipy.stats import norm
 from sklearn.covariance import OAS, LedoitWolf
 
 from extreme_entropy import EEMClassifier
+from extreme_entropy.engines.threads import add_up
 from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.covariance import shrink
 from extreme_entropy.machine.decision import GaussianPair, floored
 from extreme_entropy.machine.machine import SHARES, solve
 from extreme_entropy.machine.operator import solve_operator
 from extreme_entropy.moments.class_moments import ClassMoments
-from extreme_entropy.moments.summary import Summary, total
+from extreme_entropy.moments.summary import Summary
 
 # ------------------------------------------------------------------ the operator
 
@@ -277,8 +278,8 @@ def test_shrinkage_of_a_merged_summary_is_that_of_all_rows(rng, name):
     """ε survives a merge of parts with different means, at an offset of 10⁴, and a subtraction."""
     parts = [_rows(rng, n, 12) + 2 * rng.normal(size=12) + 1e4 for n in (1, 30, 7, 55)]
     extra = ClassMoments.of(_rows(rng, 20, 12))
-    merged = (total(map(ClassMoments.of, parts)) + extra) - extra
-    _, _, sigma, epsilon = shrink(total(map(ClassMoments.of, parts)), name)
+    merged = (add_up(map(ClassMoments.of, parts)) + extra) - extra
+    _, _, sigma, epsilon = shrink(add_up(map(ClassMoments.of, parts)), name)
     theirs = RIVALS[name]().fit(np.concatenate(parts) - 1e4)
     assert 1e-3 < theirs.shrinkage_ < 0.999
     assert epsilon == pytest.approx(theirs.shrinkage_, rel=1e-9)

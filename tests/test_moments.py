@@ -11,14 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.engines.threads import add_up
+from extreme_entropy.features.chunks import lanes
 from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.feature_map import FeatureMap, same
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
 from extreme_entropy.moments import reduction
 from extreme_entropy.moments.class_moments import ClassMoments, from_sums
-from extreme_entropy.moments.reduction import lanes, summarise
-from extreme_entropy.moments.summary import Summary, total
+from extreme_entropy.moments.reduction import summarise
+from extreme_entropy.moments.summary import Summary
 
 N_FOLDS = 5
 
@@ -67,7 +69,7 @@ def test_the_order_of_merging_does_not_matter(parts):
     a, b, c = map(ClassMoments.of, parts)
     rows = np.concatenate(parts)
     whole = ClassMoments.of(rows)
-    for merged in ((a + b) + c, a + (b + c), (c + a) + b, c + (b + a), total([b, a, c])):
+    for merged in ((a + b) + c, a + (b + c), (c + a) + b, c + (b + a), add_up([b, a, c])):
         assert_alike(merged, whole, rows)
 
 
@@ -136,13 +138,13 @@ def _by_definition(H, labels, folds=None, n_classes=2, n_folds=1):
 
 
 def test_the_rows_outside_a_fold_are_the_sum_of_the_other_folds(rng):
-    """`of_class_outside` gives what is left of a class without one fold."""
+    """A class without one fold is its total less that fold."""
     H, labels, folds = rng.normal(size=(90, 3)), rng.integers(0, 2, 90), rng.integers(0, 5, 90)
     table = _by_definition(H, labels, folds, n_folds=N_FOLDS)
     for c in range(2):
         for k in range(N_FOLDS):
             rows = H[(labels == c) & (folds != k)]
-            assert_alike(table.of_class_outside(c, k), ClassMoments.of(rows), rows)
+            assert_alike(table.of_class(c) - table.cells[c][k], ClassMoments.of(rows), rows)
 
 
 # ------------------------------------------------------------------ through φ
@@ -299,7 +301,7 @@ def test_the_quartic_survives_an_offset_that_raw_sums_do_not(rng):
     assert abs(raw / exact - 1) > 0.5
     for size in (1, 7, 120):
         parts = [ClassMoments.of(rows[i : i + size]) for i in range(0, len(rows), size)]
-        assert total(parts).quartic == pytest.approx(exact, rel=1e-10)
+        assert add_up(parts).quartic == pytest.approx(exact, rel=1e-10)
 
 
 def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):

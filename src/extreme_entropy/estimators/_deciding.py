@@ -13,8 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import one_blas_thread, run
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError
+from ..features.chunks import lanes
 from ..machine.machine import Machine, solve
-from ..moments.reduction import chunks, dense
+from ..machine.projection import project
 from . import _stakes
 from ._rows import check_x
 from ._state import State
@@ -208,16 +209,11 @@ class Decider(State):
         X = check_x(self, X, reset=False)
         phi = self._phi.in_precision(X.dtype)
         weights = readout.T.astype(X.dtype)
-
-        def project(stretch: slice) -> Array:
-            return phi.hidden(dense(X[stretch])) @ weights
-
         n = X.shape[0]
         if n <= FEW_ROWS:
-            return project(slice(0, n)).astype(np.float64, copy=False)
-        stretches = chunks(n, max(phi.d, phi.layer.size))
-        parts = run([partial(project, stretch) for stretch in stretches], self.n_jobs)
-        return np.concatenate(list(parts)).astype(np.float64, copy=False)
+            return project(phi, X, weights).astype(np.float64, copy=False)
+        tasks = (partial(project, phi, X[lane], weights) for lane in lanes(n))
+        return np.concatenate(list(run(tasks, self.n_jobs))).astype(np.float64, copy=False)
 
     def _log_stakes(self) -> tuple[Array, Array]:
         counts = np.sum(self._summary.counts, axis=1)

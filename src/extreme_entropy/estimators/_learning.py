@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import add_up, one_blas_thread, run
 from ..errors import ForgetError, InputError, MergeError
+from ..features.chunks import chunks, lanes
 from ..features.content import ContentHash, Draw, draw_rows
 from ..features.feature_map import FeatureMap, same
 from ..features.scaling import ColumnStats, fit_scaling, scan
-from ..moments.reduction import chunks, lanes, summarise
+from ..moments.reduction import summarise
 from ..moments.summary import Summary
 from . import _stakes
 from ._rows import check_rows, classes_of, encode, gathered, labels_to_expect, with_progress
@@ -295,16 +296,8 @@ class Learner(State):
         n_classes: int,
         n_folds: int,
     ) -> Summary:
-        tasks = [
-            partial(
-                summarise,
-                phi,
-                X[lane],
-                labels[lane],
-                None if weight is None else weight[lane],
-                n_classes,
-                n_folds,
-            )
-            for lane in lanes(len(labels))
-        ]
-        return add_up(run(tasks, self.n_jobs))
+        def work(lane: slice) -> Summary:
+            w = None if weight is None else weight[lane]
+            return summarise(phi, X[lane], labels[lane], w, n_classes, n_folds)
+
+        return Summary.total(run((partial(work, lane) for lane in lanes(len(labels))), self.n_jobs))

@@ -38,14 +38,22 @@ class FeatureMap:
         """Dimensions of φ(x)."""
         return self.layer.size if self.whitening is None else self.whitening.shape[1]
 
-    def hidden(self, X: Array) -> Array:
-        """The hidden layer's answer to dense rows."""
-        return self.layer(self.scaling(X))
+    def hidden(self, X: Array, out: Array | None = None) -> Array:
+        """The hidden layer's answer to dense rows, in `out` where it is given."""
+        Z = self.scaling(X)
+        return self.layer(Z, out) if isinstance(self.layer, Product) else self.layer(Z)
 
-    def __call__(self, X: Array) -> Array:
-        """φ of dense rows."""
-        H = self.hidden(X)
+    def __call__(self, X: Array, out: Array | None = None) -> Array:
+        """φ of dense rows; `out` may be used as room for the hidden layer."""
+        H = self.hidden(X, out)
         return H if self.whitening is None else H @ self.whitening
+
+    def room(self, n: int, dtype: np.dtype[Any]) -> Array | None:
+        """Memory for the hidden layer of n rows, so that chunk after chunk uses the same.
+
+        Asking the system for fresh pages costs a good part of what a chunk does.
+        """
+        return np.empty((n, self.layer.size), dtype) if isinstance(self.layer, Product) else None
 
     def readout(self, operators: Array) -> Array:
         """Operators on φ as operators on the hidden layer: K_hh^{−1/2} folded into β."""

@@ -123,13 +123,14 @@ class Product:
     def size(self) -> int:
         return self.columns.shape[1]
 
-    def __call__(self, Z: Array) -> Array:
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        """The neurons' answers, written to the first rows of `out` if it is given."""
         n, d = Z.shape
         rows = np.ones((n, d + 2), dtype=Z.dtype)
         rows[:, :d] = Z
         squares = np.vecdot(Z, Z)
         rows[:, d] = squares
-        H = rows @ self.columns
+        H = np.matmul(rows, self.columns, out=None if out is None else out[:n])
         exponents = H[:, self.n_linear :]
         if self.rounding * (float(squares.max(initial=0)) + self.largest) > 1e-3:
             np.minimum(exponents, Z.dtype.type(self.log_height), out=exponents)

@@ -95,13 +95,13 @@ def one_by_one(tasks: Iterable[Callable[[], Looks]], /) -> Iterable[Looks]:
 
 def hold_out(
     summary: Summary,
+    totals: list[ClassMoments],
     pairs: tuple[tuple[int, int], ...],
     shrinkage: str | float,
     ridges: list[Ridge],
     run: Run = one_by_one,
 ) -> list[HeldOut]:
-    """What each ridge gives on held-out rows, for every pair of classes."""
-    totals = [summary.of_class(c) for c in range(summary.n_classes)]
+    """What each ridge gives on held-out rows, for every pair of classes with these totals."""
 
     def look(fold: int) -> Looks:
         # Taking one fold out of the total is cheaper than adding up the others.

@@ -111,14 +111,15 @@ def solve(
     them nothing is held out, and both are as if not asked for.
     """
     pairs = tuple(combinations(range(summary.n_classes), 2))
-    classes = [shrink(summary.of_class(c), shrinkage) for c in range(summary.n_classes)]
+    totals = [summary.of_class(c) for c in range(summary.n_classes)]
+    classes = [shrink(total, shrinkage) for total in totals]
     ridges = (
         [Ridge(relative=share) for share in SHARES] if ridge == "auto" else [Ridge(float(ridge))]
     )
     looks: list[HeldOut] = []
     cross_fitted &= summary.n_folds > 1
     if summary.n_folds > 1 and (cross_fitted or len(ridges) > 1):
-        looks = hold_out(summary, pairs, shrinkage, ridges, run)
+        looks = hold_out(summary, totals, pairs, shrinkage, ridges, run)
     best = max(range(len(looks)), key=lambda i: looks[i].separation, default=0)
     operators = np.array([operator_of(classes[i], classes[j], ridges[best]) for i, j in pairs])
     remarks = _remarks(classes, operators)

@@ -1,20 +1,17 @@
 """Rows ↦ summary: h = φ(x), then Σu, Σuuᵀ, Σ‖u‖²u, Σ‖u‖⁴ for each class and fold.
 
-A lane is a stretch of rows that one thread adds up in order. How many lanes there are depends on
-the number of rows, never on the number of threads, so that any number of threads gives the same
-bits. Within a lane rows are taken group by group (class and fold), in chunks whose features stay in
-the processor's cache; each chunk is one product, one activation and one ?syrk into its group's sum.
+Within a lane rows are taken group by group (class and fold), in chunks whose features stay in the
+processor's cache; each chunk is one product, one activation and one ?syrk into its group's sum.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
+from ..features.chunks import chunk_rows, chunks, dense, width_of
 from ..features.feature_map import FeatureMap
 from .class_moments import ClassMoments, from_sums
 from .gram import add_gram
@@ -22,29 +19,8 @@ from .summary import Summary
 
 Array = np.ndarray[Any, Any]
 
-CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
-LANE_ROWS = 8192  # a lane shorter than this costs more to merge than it saves
-MOST_LANES = 8
 SINGLE_ROWS = 8192  # rows summed in single precision before they join the double sum
 FEW_ROWS = 1024  # a group that is summed in double precision at once
-
-
-def chunks(n: int, width: int) -> Iterator[slice]:
-    """Consecutive stretches of n rows of so many numbers each that stay in cache."""
-    rows = int(np.clip(CHUNK_NUMBERS // max(width, 1), 64, 4096))
-    return (slice(start, min(start + rows, n)) for start in range(0, n, rows))
-
-
-def lanes(n: int) -> list[slice]:
-    """The rows of each lane, from the number of rows alone."""
-    count = int(np.clip(n // LANE_ROWS, 1, MOST_LANES))
-    bounds = [n * i // count for i in range(count + 1)]
-    return [slice(a, b) for a, b in pairwise(bounds)]
-
-
-def dense(rows: Any) -> Array:
-    """A chunk of rows as a dense array."""
-    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
 def summarise(
@@ -60,7 +36,8 @@ def summarise(
     group = labels * n_folds + _folds(phi, X, n_folds)
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(n_classes * n_folds + 1))
-    cells = [_summarise_group(phi, X, order[a:b], weight) for a, b in pairwise(ends)]
+    room = phi.room(chunk_rows(width_of(phi)), X.dtype)
+    cells = [_summarise_group(phi, X, order[a:b], weight, room) for a, b in pairwise(ends)]
     return Summary(tuple(tuple(cells[c * n_folds : (c + 1) * n_folds]) for c in range(n_classes)))
 
 
@@ -73,14 +50,16 @@ def _folds(phi: FeatureMap, X: Any, n_folds: int) -> Array:
     return folds
 
 
-def _summarise_group(phi: FeatureMap, X: Any, rows: Array, weight: Array | None) -> ClassMoments:
+def _summarise_group(
+    phi: FeatureMap, X: Any, rows: Array, weight: Array | None, room: Array | None
+) -> ClassMoments:
     """The summary of these rows of X."""
     if not len(rows):
         return ClassMoments.empty(phi.h)
     sums = _Sums(phi.h, X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64))
-    for stretch in chunks(len(rows), max(phi.d, phi.h, phi.layer.size)):
+    for stretch in chunks(len(rows), width_of(phi)):
         chosen = rows[stretch]
-        sums.add(phi(dense(X[chosen])), None if weight is None else weight[chosen])
+        sums.add(phi(dense(X[chosen]), room), None if weight is None else weight[chosen])
     return sums.moments()
 
 

@@ -6,10 +6,10 @@ looks like from outside follows from its own summary and the sum of the others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
-from operator import add
+from operator import add, sub
 
 from .class_moments import ClassMoments
 
@@ -26,6 +26,20 @@ class Summary:
         nothing = ClassMoments.empty(h)
         return cls(((nothing,) * n_folds,) * n_classes)
 
+    @classmethod
+    def total(cls, parts: Iterable[Summary]) -> Summary:
+        """The sum of parts in their order, holding no more than one part beside it."""
+        cells: list[list[ClassMoments]] = []
+        for part in parts:
+            if not cells:
+                cells = [list(row) for row in part.cells]
+                continue
+            for mine, theirs in zip(cells, part.cells, strict=True):
+                for k, cell in enumerate(theirs):
+                    mine[k] = mine[k] + cell
+            del part  # or it would stay while the next one is made
+        return cls(tuple(map(tuple, cells)))
+
     @property
     def n_classes(self) -> int:
         return len(self.cells)
@@ -40,30 +54,21 @@ class Summary:
         return tuple(tuple(cell.n for cell in row) for row in self.cells)
 
     def __add__(self, other: Summary) -> Summary:
-        return Summary(
-            tuple(
-                tuple(a + b for a, b in zip(mine, theirs, strict=True))
-                for mine, theirs in zip(self.cells, other.cells, strict=True)
-            )
-        )
+        return self._cell_by_cell(add, other)
 
     def __sub__(self, other: Summary) -> Summary:
+        return self._cell_by_cell(sub, other)
+
+    def _cell_by_cell(
+        self, combine: Callable[[ClassMoments, ClassMoments], ClassMoments], other: Summary
+    ) -> Summary:
         return Summary(
             tuple(
-                tuple(a - b for a, b in zip(mine, theirs, strict=True))
+                tuple(map(combine, mine, theirs))
                 for mine, theirs in zip(self.cells, other.cells, strict=True)
             )
         )
 
     def of_class(self, c: int) -> ClassMoments:
         """All rows of class `c`."""
-        return total(self.cells[c])
-
-    def of_class_outside(self, c: int, fold: int) -> ClassMoments:
-        """The rows of class `c` in every fold but one."""
-        return total(cell for k, cell in enumerate(self.cells[c]) if k != fold)
-
-
-def total(parts: Iterable[ClassMoments]) -> ClassMoments:
-    """The sum of summaries of one class."""
-    return reduce(add, parts)
+        return reduce(add, self.cells[c])
