@@ -36,7 +36,7 @@ def bare(X: Any, weights: Any, readout: Any) -> None:
         return hidden @ readout
 
     tasks = [partial(chunk, stretch) for stretch in chunks(len(X), weights.shape[1])]
-    np.concatenate(list(run(tasks, N_JOBS)))
+    np.concatenate(list(run(tasks, N_JOBS, ahead=len(tasks))))
 
 
 def predictions() -> list[dict[str, Any]]:

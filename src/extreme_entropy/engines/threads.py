@@ -30,8 +30,12 @@ def one_blas_thread() -> Iterator[None]:
         yield
 
 
-def run(tasks: Iterable[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
-    """The results of the tasks, in their order; no more of them are held than there are threads."""
+def run(tasks: Iterable[Callable[[], T]], n_jobs: int | None, ahead: int = 0) -> Iterator[T]:
+    """The results of the tasks, in their order.
+
+    No more results are held than there are threads, and `ahead` more. Where results are small, some
+    ahead keep every thread busy; where they are large, memory counts for more.
+    """
     workers = effective_n_jobs(n_jobs)
     with one_blas_thread():
         if workers <= 1:
@@ -41,7 +45,7 @@ def run(tasks: Iterable[Callable[[], T]], n_jobs: int | None) -> Iterator[T]:
             waiting: deque[Future[T]] = deque()
             try:
                 for task in tasks:
-                    if len(waiting) == workers:
+                    if len(waiting) == workers + ahead:
                         yield waiting.popleft().result()
                     waiting.append(pool.submit(task))
                 while waiting:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import one_blas_thread, run
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError
-from ..features.chunks import lanes
+from ..features.chunks import FEW_LANES, lanes
 from ..machine.machine import Machine, solve
 from ..machine.projection import project
 from . import _stakes
@@ -213,7 +213,8 @@ class Decider(State):
         if n <= FEW_ROWS:
             return project(phi, X, weights).astype(np.float64, copy=False)
         tasks = (partial(project, phi, X[lane], weights) for lane in lanes(n))
-        return np.concatenate(list(run(tasks, self.n_jobs))).astype(np.float64, copy=False)
+        parts = run(tasks, self.n_jobs, ahead=FEW_LANES)
+        return np.concatenate(list(parts)).astype(np.float64, copy=False)
 
     def _log_stakes(self) -> tuple[Array, Array]:
         counts = np.sum(self._summary.counts, axis=1)
