@@ -55,11 +55,11 @@ def predictions() -> list[dict[str, Any]]:
     for model in models.values():
         model.fit(X, y)
     measured = []
-    for n, repeats in ((1, 500), (100, 200), (100_000, 5)):
+    for n, repeats, pause in ((1, 300, 0.0), (100, 200, 0.0), (100_000, 8, 0.3)):
         asked = np.ascontiguousarray(many[:n])
         works = [partial(model.predict_proba, asked) for model in models.values()]
         logistic, *ours, limit = best_seconds(
-            *works, partial(bare, asked, weights, readout), repeats=repeats
+            *works, partial(bare, asked, weights, readout), repeats=repeats, pause=pause
         )
         for name, seconds in zip(models, (logistic, *ours), strict=True):
             measured.append(

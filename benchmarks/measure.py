@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 
 
-def best_seconds(*works: Callable[[], Any], repeats: int = 3) -> list[float]:
-    """The best time of each work, taken in turns, so that a busy moment hits them all."""
+def best_seconds(*works: Callable[[], Any], repeats: int = 3, pause: float = 0.0) -> list[float]:
+    """The best time of each work, taken in turns, so that a busy moment hits them all.
+
+    A pause before each lets the threads of the work before fall asleep: BLAS keeps its own spinning
+    for some time after a call, on the very cores that the next work wants.
+    """
     best = [np.inf] * len(works)
     for _ in range(repeats):
         for i, work in enumerate(works):
+            time.sleep(pause)
             start = time.perf_counter()
             work()
             best[i] = min(best[i], time.perf_counter() - start)
