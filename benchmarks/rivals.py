@@ -428,7 +428,9 @@ stopped: what it had taken by then follows the sign >.
 Ours, LightGBM and the forest are given {JOBS} threads; the others take what their libraries take by
 themselves. Ours holds BLAS to one thread in each of its own; nobody else's is touched.
 `LedoitWolf + pinv`, WELM and hpelm have the very same neurons as `{OURS}`. The first of
-them is the same machine, put together from the parts of scikit-learn and NumPy."""
+them is the same machine, put together from the parts of scikit-learn and NumPy. Threads that wait
+by spinning, as those of OpenMP and BLAS do, are slowed many times over on a machine shared with
+others, as the one below is: take the times of HistGradientBoosting with that in mind."""
 
 
 def whole(options: argparse.Namespace) -> bool:
