@@ -12,12 +12,12 @@ from hypothesis.extra.numpy import arrays
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.threads import add_up
+from extreme_entropy.features import chunks
 from extreme_entropy.features.chunks import lanes
 from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.feature_map import FeatureMap, same
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
-from extreme_entropy.moments import reduction
 from extreme_entropy.moments.class_moments import ClassMoments, from_sums
 from extreme_entropy.moments.reduction import summarise
 from extreme_entropy.moments.summary import Summary
@@ -168,7 +168,7 @@ def test_the_reduction_is_the_definition(rng, monkeypatch, kind, chunk):
     """However rows are chunked, each class and fold gets the moments of its own φ(x)."""
     X, y = _data(rng)
     phi = _phi(kind, X, y)
-    monkeypatch.setattr(reduction, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
+    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
     H, folds = phi(X.copy()), phi.content(X) % np.uint64(N_FOLDS)
     ours = summarise(phi, X, y, None, 3, N_FOLDS)
     assert_summaries_alike(ours, _by_definition(H, y, folds, 3, N_FOLDS), H)
@@ -178,7 +178,7 @@ def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
     """Shuffled rows, and rows in batches of any sizes (one of them empty), sum to the same."""
     X, y = _data(rng)
     phi = _phi("rbf", X, y)
-    monkeypatch.setattr(reduction, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     whole = summarise(phi, X, y, None, 3, N_FOLDS)
     order = rng.permutation(len(X))
     assert_summaries_alike(summarise(phi, X[order], y[order], None, 3, N_FOLDS), whole, phi(X))
@@ -194,7 +194,7 @@ def test_a_weight_is_a_repetition(rng, monkeypatch):
     """Weights 1, 2, 3 equal the rows once, twice, thrice; fractions scale every moment."""
     X, y = _data(rng, 300)
     phi = _phi("rbf", X, y)
-    monkeypatch.setattr(reduction, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     weight = rng.integers(1, 4, len(X))
     repeated = np.repeat(np.arange(len(X)), weight)
     ours = summarise(phi, X, y, weight.astype(float), 3, N_FOLDS)
@@ -224,7 +224,7 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
     X, y = _data(rng, 4000)
     X = X.astype(np.float32)
     phi = _phi("rbf", X, y)
-    monkeypatch.setattr(reduction, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     single = summarise(phi, X, y, None, 3, 1)
     double = summarise(phi, X.astype(np.float64), y, None, 3, 1)
     for (a,), (b,) in zip(single.cells, double.cells, strict=True):
@@ -309,7 +309,7 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     X = rng.normal(size=(150, 8)) + 1e4
     layer = Custom(lambda Z, weights, biases: Z, np.zeros((8, 8)), np.zeros(8))
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
-    monkeypatch.setattr(reduction, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     for weight in (None, np.ones(150)):
         phi = FeatureMap(content, Identity(8), layer)
         ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).cells
