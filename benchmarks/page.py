@@ -91,6 +91,8 @@ def readme_table() -> list[str]:
     for row in measured:
         late = not row["fit_seconds"]
         shown = row["outcome"] if late else f"{float(row['fit_seconds']):.1f}"
+        if float(row["cores_elsewhere"] or 0) > 0.25:
+            shown += " (machine was busy)"
         ratio = "" if late else f"{float(row['fit_seconds']) / unit:.1f}"
         score = f"{float(row['gmean']):.1f}" if row["gmean"] else ""
         lines.append(f"| {row['model']} | {shown} | {ratio} | {score} |")
