@@ -370,7 +370,7 @@ def test_integers_are_numbers(machine, dtype):
 @every_layer
 @pytest.mark.parametrize(
     "duplicate",
-    [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))],  # noqa: S301
+    [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))],  # noqa: S301 (our bytes)
 )
 def test_copies_answer_as_the_original(machine, duplicate):
     """copy, deepcopy and pickle keep every bit, and the copy learns on its own."""

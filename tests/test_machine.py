@@ -578,3 +578,15 @@ def _out_of_fold_separation(H, y, folds, share):
             held_out[c].append(rows @ beta - _middle(beta, *outside))
     low, high = map(np.concatenate, held_out)
     return (high.mean() - low.mean()) / np.sqrt(low.var() + high.var())
+
+
+@pytest.mark.parametrize("ridge", [0.25, "auto"])
+def test_the_ridge_that_was_used_is_told(ridge):
+    """A number is itself; "auto" is one of its shares of the mean of Σ's diagonal."""
+    rng = np.random.default_rng(5)
+    y = np.arange(200) % 2
+    machine = EEMClassifier(15, ridge=ridge, random_state=0).fit(rng.normal(size=(200, 4)), y)
+    totals = [machine._summary.of_class(c) for c in range(2)]
+    mean = sum(np.trace(shrink(t, "ledoit-wolf").covariance) for t in totals) / 15
+    choices = [ridge] if ridge != "auto" else [share * mean for share in SHARES]
+    assert np.isclose(machine.ridge_, choices, rtol=1e-9, atol=1e-12).any()

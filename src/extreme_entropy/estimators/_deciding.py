@@ -156,6 +156,11 @@ class Decider(State):
         return self.machine_.shrinkage
 
     @property
+    def ridge_(self) -> Any:
+        """What was added to the diagonal of Σ: `ridge`, or what "auto" chose."""
+        return self._one(self.machine_.ridges)
+
+    @property
     def divergence_(self) -> Any:
         """D_CS of the two Gaussians on the line."""
         return self._one(self.machine_.divergences)

@@ -70,6 +70,8 @@ default="mixed"
         Where the decision changes on the line.
     shrinkage_ : ndarray of shape (n_classes,)
         ε of each class.
+    ridge_ : float
+        What was added to the diagonal of Σ: `ridge`, or what "auto" chose.
     divergence_ : float
         Cauchy–Schwarz divergence of the two Gaussians on the line.
     means_, variances_ : ndarray of shape (2,)
