@@ -572,6 +572,8 @@ def neuron(activation, layer, i, z):
     w = layer.centres[:, i]
     if activation == "rbf":
         return np.exp(-layer.widths[i] * ((w - z) ** 2).sum())
+    if not (w.any() or z.any()):
+        return 1.0  # two empty rows are alike
     if activation == "tanimoto":
         return w @ z / (w @ w + z @ z - w @ z)
     return 2 * (w @ z) / (w @ w + z @ z)

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.threads import add_up
 from extreme_entropy.features import chunks
-from extreme_entropy.features.chunks import lanes
+from extreme_entropy.features.chunks import lanes, spans
 from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.feature_map import FeatureMap, same
 from extreme_entropy.features.neurons import Custom
@@ -252,13 +252,31 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
     assert_summaries_alike(machines[0]._summary, expected, H)
 
 
-def test_lanes_cover_every_row_once():
-    """For any number of rows, lanes follow one another from the first row to the last."""
-    for n in (0, 1, 8191, 16_384, 16_385, 100_000, 1_000_003):
-        covered = [(lane.start, lane.stop) for lane in lanes(n)]
+@pytest.mark.parametrize("cut", [lanes, lambda n: spans(n, 3), lambda n: spans(n, 10_000)])
+def test_lanes_and_spans_cover_every_row_once(cut):
+    """For any number of rows, they follow one another from the first row to the last."""
+    for n in (0, 1, 8191, 16_384, 16_385, 100_000, 1_000_003, 3_000_000):
+        covered = [(part.start, part.stop) for part in cut(n)]
         assert covered[0][0] == 0
         assert covered[-1][1] == n
         assert all(a[1] == b[0] for a, b in pairwise(covered))
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_spans_and_pieces_sum_to_the_definition(rng, monkeypatch, weighted):
+    """Rows in several spans, each class in several pieces, drifting away from the first rows."""
+    X, y = _data(rng, 3000)
+    X += np.linspace(0, 30, len(X))[:, np.newaxis]
+    phi = _phi("rbf", X, y)
+    weight = rng.integers(1, 3, len(X)).astype(float) if weighted else None
+    rows = np.repeat(np.arange(len(X)), 1 if weight is None else weight.astype(int))
+    H, folds = phi(X[rows]), phi.content(X[rows]) % np.uint64(2)
+    monkeypatch.setattr(chunks, "LONGEST_SPAN", 1100)
+    monkeypatch.setattr(chunks, "LANE_ROWS", 60)
+    assert len(spans(len(X), 4)) == 3
+    assert len(lanes(1000)) > 10
+    ours = summarise(phi, X, y, weight, 3, 2)
+    assert_summaries_alike(ours, _by_definition(H, y[rows], folds, 3, 2), H)
 
 
 # ------------------------------------------------------------------ far from the origin

@@ -190,7 +190,7 @@ class Decider(State):
                 cross_fitted=self.decision == "cross-fitted",
                 log_priors=log_priors,
                 log_costs=log_costs,
-                run=partial(run, n_jobs=self.n_jobs),
+                run=partial(run, n_jobs=self.n_jobs, ahead=FEW_LANES),
             )
         self._solved = (machine, self._phi.readout(machine.operators))
         self._warn(machine)

@@ -246,7 +246,7 @@ class Learner(State):
 
         def each_lane(work: Callable[[slice], T]) -> T:
             """Add up what `work` makes of each lane's chunks of rows."""
-            return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs))
+            return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs, ahead=2))
 
         def look(lane: slice) -> ColumnStats:
             part, w = X[lane], None if weight is None else weight[lane]
@@ -296,8 +296,5 @@ class Learner(State):
         n_classes: int,
         n_folds: int,
     ) -> Summary:
-        def work(lane: slice) -> Summary:
-            w = None if weight is None else weight[lane]
-            return summarise(phi, X[lane], labels[lane], w, n_classes, n_folds)
-
-        return Summary.total(run((partial(work, lane) for lane in lanes(len(labels))), self.n_jobs))
+        engine = partial(run, n_jobs=self.n_jobs, ahead=2)
+        return summarise(phi, X, labels, weight, n_classes, n_folds, engine)

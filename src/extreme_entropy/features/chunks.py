@@ -1,4 +1,4 @@
-"""Rows in pieces: lanes for threads, and within a lane chunks that stay in the processor's cache.
+"""Rows in pieces: spans for memory, lanes for threads, chunks that stay in the processor's cache.
 
 How many lanes there are depends on the number of rows, never on the number of threads, so that any
 number of threads gives the same bits.
@@ -19,8 +19,10 @@ Array = np.ndarray[Any, Any]
 
 CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
 LANE_ROWS = 8192  # a lane shorter than this costs more to merge than it saves
-FEW_LANES = 8  # are enough for the threads of most machines
-LONGEST_LANE = 2**17  # rows, since a lane keeps a few numbers for each of them
+FEW_LANES = 16  # are enough for the threads of most machines
+LONGEST_LANE = 2**17  # rows
+SPAN_NUMBERS = 2**25  # of X that are visited group by group: 256 MiB of float64
+LONGEST_SPAN = 2**20  # rows, since a span keeps a few numbers for each of them
 
 
 def chunks(n: int, width: int) -> Iterator[slice]:
@@ -41,9 +43,16 @@ def width_of(phi: FeatureMap) -> int:
 
 def lanes(n: int) -> list[slice]:
     """The rows of each lane, from the number of rows alone."""
-    count = max(1, min(n // LANE_ROWS, FEW_LANES), -(-n // LONGEST_LANE))
-    bounds = [n * i // count for i in range(count + 1)]
-    return [slice(a, b) for a, b in pairwise(bounds)]
+    return _even(n, max(1, min(n // LANE_ROWS, FEW_LANES), -(-n // LONGEST_LANE)))
+
+
+def spans(n: int, d: int) -> list[slice]:
+    """Stretches of rows short enough to be sorted in memory and read more than once."""
+    return _even(n, max(1, -(-n // min(max(SPAN_NUMBERS // d, LANE_ROWS), LONGEST_SPAN))))
+
+
+def _even(n: int, count: int) -> list[slice]:
+    return [slice(a, b) for a, b in pairwise(n * i // count for i in range(count + 1))]
 
 
 def dense(rows: Any) -> Array:

@@ -1,9 +1,10 @@
 """Chance by content: a row's fold, and whether it is drawn, follow from what the row says.
 
-Each column is cut into cells between the least and largest value first seen. A row's hash is the
-sum over columns of mix(seed, column, cell) modulo 2⁶⁴, so that nothing depends on the order of
-rows, on batches, on repetition, on dense or sparse storage, or on the unit and origin of a column.
-Rows in the same cells count as one row said twice.
+Each column is cut into cells between the least and largest value first seen. A row's hash is
+mix(Σ_j key_j · cell_j) modulo 2⁶⁴ with odd keys drawn from the seed (a universal hash of the cells,
+then every bit stirred), so that nothing depends on the order of rows, on batches, on repetition, on
+dense or sparse storage, or on the unit and origin of a column. Rows in the same cells count as one
+row said twice.
 """
 
 from __future__ import annotations
@@ -45,24 +46,27 @@ class ContentHash:
     def __call__(self, X: Any) -> Array:
         """The hash of each row                  (n,) uint64."""
         keys = _mix(np.arange(len(self.low), dtype=np.uint64) * _GOLDEN + np.uint64(self.seed))
+        keys |= np.uint64(1)
         if not sp.issparse(X):
-            return self._terms(X, self.low, self.per_unit, keys).sum(axis=1, dtype=np.uint64)
+            return _mix(self._cells(X, self.low, self.per_unit) @ keys)
         # Σ over all columns of the term at zero, corrected where an entry is not zero.
         X = X.tocsr()
         if not X.has_canonical_format:  # an entry may be stored in parts
             X = X.copy()
             X.sum_duplicates()
-        zeros = self._terms(np.zeros(len(self.low)), self.low, self.per_unit, keys)
+        zeros = self._cells(np.zeros(len(self.low)), self.low, self.per_unit)
         j = X.indices
-        change = self._terms(X.data, self.low[j], self.per_unit[j], keys[j]) - zeros[j]
+        change = (self._cells(X.data, self.low[j], self.per_unit[j]) - zeros[j]) * keys[j]
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
-        return running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros.sum(dtype=np.uint64)
+        return _mix(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
 
     @staticmethod
-    def _terms(x: Array, low: Array, per_unit: Array, keys: Array) -> Array:
-        cells = np.floor((np.asarray(x, dtype=np.float64) - low) * per_unit + _OFFSET)
-        codes = np.clip(cells, -(2.0**62), 2.0**62).astype(np.int64).view(np.uint64)
-        return _mix(codes * _GOLDEN ^ keys)
+    def _cells(x: Array, low: Array, per_unit: Array) -> Array:
+        cells = np.subtract(x, low, dtype=np.float64)
+        cells *= per_unit
+        cells += _OFFSET
+        np.clip(np.floor(cells, out=cells), -(2.0**62), 2.0**62, out=cells)
+        return cells.astype(np.int64).view(np.uint64)
 
 
 def _mix(z: Array) -> Array:

@@ -134,7 +134,14 @@ class Product:
         exponents = H[:, self.n_linear :]
         if self.rounding * (float(squares.max(initial=0)) + self.largest) > 1e-3:
             np.minimum(exponents, Z.dtype.type(self.log_height), out=exponents)
-        np.exp(exponents, out=exponents)
+        if 0 < 4 * self.n_linear < self.size:
+            # The exponential of whole rows is faster than of parts of them.
+            linear = H[:, : self.n_linear].copy()
+            with np.errstate(over="ignore"):
+                np.exp(H, out=H)
+            H[:, : self.n_linear] = linear
+        else:
+            np.exp(exponents, out=exponents)
         return H
 
 

@@ -20,7 +20,11 @@ import scipy.sparse as sp
 
 Array = np.ndarray[Any, Any]
 
-MOST_KNOTS = 254  # of a column's quantile curve, between its ends
+CELLS = 1024  # of equal width between a column's ends; their tables stay in cache
+CLOSE = (
+    1 / 64
+)  # how near cells must follow the ranks (a rank among 1000 rows is no surer than that)
+MOST_KNOTS = 254  # of such a column, between its ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,21 +101,38 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Quantile:
-    """z = a monotone curve through (knots, levels), column by column; flat beyond its ends."""
+    """z = a monotone curve, column by column; flat beyond its ends.
 
-    low: Array  # least value of each column            (d,)
-    factor: Array  # 1 / (largest − least), 0 where constant   (d,)
-    curved: Array  # columns with knots between the two
+    Columns of two values (flags, one-hot codes) are straight. Most others are straight within each
+    of many cells of equal width, which are found without a search. Those whose values crowd in a
+    few cells (long tails, a heap at zero) go through knots of their own.
+    """
+
+    offset: Array  # t = (x − offset) · factor                     (d,)
+    factor: Array  # 0 where constant                              (d,)
+    first: Array  # t at the least value of a column: its first cell, or 0   (d,)
+    last: Array  # t at its largest value: its last cell, or 1    (d,)
+    even: Array  # columns with cells, which follow one another
+    heights: Array  # z = height + slope · t in each cell          (even · (CELLS + 1),)
+    slopes: Array
+    uneven: Array  # columns with knots
     knots: Array  # those columns' knots, one after another
     levels: Array  # z at each knot
-    starts: Array  # where each column's knots begin   (curved + 1,)
+    starts: Array  # where each column's knots begin   (uneven + 1,)
 
     def __call__(self, X: Array) -> Array:
-        # Columns of two values (flags, one-hot codes) are straight: all of them at once.
-        Z = np.subtract(X, self.low, dtype=np.float64)
+        Z = np.subtract(X, self.offset, dtype=np.float64)
         Z *= self.factor
-        np.clip(Z, 0, 1, out=Z)
-        for j, (a, b) in zip(self.curved, pairwise(self.starts), strict=True):
+        np.clip(Z, self.first, self.last, out=Z)
+        if len(self.even):
+            every = len(self.even) == Z.shape[1]
+            t = Z if every else Z[:, self.even]
+            cells = t.astype(np.intp)
+            t *= self.slopes.take(cells, mode="clip")
+            t += self.heights.take(cells, mode="clip")
+            if not every:
+                Z[:, self.even] = t
+        for j, (a, b) in zip(self.uneven, pairwise(self.starts), strict=True):
             Z[:, j] = np.interp(X[:, j], self.knots[a:b], self.levels[a:b])
         return Z.astype(X.dtype, copy=False)
 
@@ -134,17 +155,38 @@ def fit_scaling(name: str | None, stats: ColumnStats, sample: Array) -> Scaling:
 
 
 def _fit_quantile(stats: ColumnStats, sample: Array) -> Quantile:
-    curves = {
-        j: _curve(sample[:, j], stats.low[j], stats.high[j]) for j in np.flatnonzero(stats.varies)
-    }
-    curves = {j: curve for j, curve in curves.items() if len(curve[0]) > 2}
+    even: dict[int, Array] = {}
+    uneven: dict[int, tuple[Array, Array]] = {}
+    for j in np.flatnonzero(stats.varies).tolist():
+        knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j])
+        if len(knots) == 2:
+            continue
+        t = (knots - knots[0]) / (knots[-1] - knots[0]) * CELLS
+        grid = np.interp(np.arange(CELLS + 1), t, levels)
+        if abs(np.interp(t, np.arange(CELLS + 1), grid) - levels).max() <= CLOSE:
+            even[j] = grid
+        else:
+            uneven[j] = _fewer(knots, levels)
+    columns = np.array(list(even), dtype=np.intp)
+    grids = np.array([*even.values()]).reshape(-1, CELLS + 1)
+    cells = np.arange(grids.size).reshape(grids.shape)
+    slopes = np.diff(grids, append=grids[:, -1:])
+    first, steps = np.zeros(len(stats.low)), np.ones(len(stats.low))
+    first[columns], steps[columns] = cells[:, 0], CELLS
+    spans = stats.high - stats.low
+    factor = np.divide(steps, spans, out=np.zeros(len(spans)), where=stats.varies)
     return Quantile(
-        stats.low,
-        np.divide(1, stats.high - stats.low, out=np.zeros(len(stats.low)), where=stats.varies),
-        np.array(list(curves), dtype=np.intp),
-        np.concatenate([np.empty(0), *(knots for knots, _ in curves.values())]),
-        np.concatenate([np.empty(0), *(levels for _, levels in curves.values())]),
-        np.cumsum([0, *(len(knots) for knots, _ in curves.values())]),
+        stats.low - first * spans / steps,
+        factor,
+        first,
+        first + steps,
+        columns,
+        (grids - slopes * cells).ravel(),
+        slopes.ravel(),
+        np.array(list(uneven), dtype=np.intp),
+        np.concatenate([np.empty(0), *(knots for knots, _ in uneven.values())]),
+        np.concatenate([np.empty(0), *(levels for _, levels in uneven.values())]),
+        np.cumsum([0, *(len(knots) for knots, _ in uneven.values())]),
     )
 
 
@@ -158,10 +200,17 @@ def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart
     knots, levels = knots[inner], levels[inner]
-    if len(knots) > MOST_KNOTS:  # a short table stays in the processor's cache
-        some = np.unique(np.linspace(0, len(knots) - 1, MOST_KNOTS).round().astype(int))
-        knots, levels = knots[some], levels[some]
     return np.concatenate([[low], knots, [high]]), np.concatenate([[0.0], levels, [1.0]])
+
+
+def _fewer(knots: Array, levels: Array) -> tuple[Array, Array]:
+    """At most so many knots that their table stays in the processor's cache."""
+    if len(knots) > MOST_KNOTS + 2:
+        # The ends and their neighbours stay: a heap of values ends between them.
+        inner = np.linspace(1, len(knots) - 2, MOST_KNOTS).round().astype(int)
+        some = np.unique([0, *inner, len(knots) - 1])
+        knots, levels = knots[some], levels[some]
+    return knots, levels
 
 
 def scan(chunks: Iterable[tuple[Any, Array | None]], d: int) -> ColumnStats:

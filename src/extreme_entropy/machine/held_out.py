@@ -8,14 +8,14 @@ folds about each β₋ₖ's own midpoint.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..moments.class_moments import ClassMoments
+from ..moments.reduction import Run, one_by_one
 from ..moments.summary import Summary
 from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
@@ -80,17 +80,6 @@ class HeldOut:
             return None
         variances = floored((a.variance, b.variance), b.mean - a.mean)
         return GaussianPair((middle + a.mean, middle + b.mean), variances)
-
-
-class Run(Protocol):
-    """Something that carries out tasks, perhaps on several threads, and keeps their order."""
-
-    def __call__(self, tasks: Iterable[Callable[[], Looks]], /) -> Iterable[Looks]: ...
-
-
-def one_by_one(tasks: Iterable[Callable[[], Looks]], /) -> Iterable[Looks]:
-    """Carry out tasks here and now."""
-    return (task() for task in tasks)
 
 
 def hold_out(

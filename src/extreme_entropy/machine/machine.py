@@ -18,11 +18,12 @@ import numpy as np
 from scipy.special import expit, log_expit
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
+from ..moments.reduction import Run, one_by_one
 from ..moments.summary import Summary
 from .coupling import couple
 from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
-from .held_out import HeldOut, Run, hold_out, one_by_one
+from .held_out import HeldOut, hold_out
 from .operator import Ridge, operator_of
 
 Array = np.ndarray[Any, Any]
