@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy import (
+    DivergenceSearch,
+    EEKMClassifier,
+    EEKMClassifierCV,
+    EEMClassifier,
+    EEMClassifierCV,
+)
 
 
 @dataclass(frozen=True)
@@ -44,10 +50,14 @@ MACHINES = [
         for kernel in ("rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto", Rational())
     ),
     EEKMClassifier.paper(40, random_state=0),
+    EEMClassifierCV((5, 15), activation=("rbf", "mixed"), cv=2, random_state=0),
+    EEKMClassifierCV((5, 15), cv=2, random_state=0),
+    DivergenceSearch(EEMClassifier(random_state=0), {"n_hidden": [5, 10]}),
 ]
 
 
 @pytest.mark.filterwarnings("ignore::extreme_entropy.errors.ExtremeEntropyWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.FitFailedWarning")
 @parametrize_with_checks(MACHINES)
 def test_scikit_learn_checks(estimator, check):
     """No expected failures are listed: the estimators keep every convention."""

@@ -3,8 +3,24 @@
 from .estimators._saving import load
 from .estimators.eekm import EEKMClassifier
 from .estimators.eem import EEMClassifier
+from .estimators.elm import ELMClassifier, WELMClassifier
+from .estimators.lssvm import LSSVMClassifier
 from .metrics import gmean_score
+from .selection.divergence_search import DivergenceSearch
+from .selection.eekm_cv import EEKMClassifierCV
+from .selection.eem_cv import EEMClassifierCV
 
 __version__ = "0.1.0.dev0"
 
-__all__ = ["EEKMClassifier", "EEMClassifier", "gmean_score", "load"]
+__all__ = [
+    "DivergenceSearch",
+    "EEKMClassifier",
+    "EEKMClassifierCV",
+    "EEMClassifier",
+    "EEMClassifierCV",
+    "ELMClassifier",
+    "LSSVMClassifier",
+    "WELMClassifier",
+    "gmean_score",
+    "load",
+]

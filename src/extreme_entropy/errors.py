@@ -5,13 +5,15 @@
     ExtremeEntropyError
     ├── InputError (ValueError)         the data, labels, weights or parameters cannot be used
     │   ├── MergeError                  two machines do not share φ or their classes
-    │   └── ForgetError                 rows to forget were never learnt
+    │   ├── ForgetError                 rows to forget were never learnt
+    │   └── TooLargeError (MemoryError) a fit would need more memory than there is
     ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
     └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
 
     ExtremeEntropyWarning (UserWarning)
     ├── DegenerateWarning               the machine is constant: the classes look alike to φ
-    └── FewRowsWarning                  a class has too few rows for what was asked
+    ├── FewRowsWarning                  a class has too few rows for what was asked
+    └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
 
 from sklearn.exceptions import NotFittedError
@@ -33,6 +35,10 @@ class ForgetError(InputError):
     """Rows to forget were never learnt: a count would become negative."""
 
 
+class TooLargeError(InputError, MemoryError):
+    """A fit would need more memory than there is."""
+
+
 class IncompleteError(ExtremeEntropyError, NotFittedError):
     """Some class has no rows yet, so there is nothing to decide."""
 
@@ -51,3 +57,7 @@ class DegenerateWarning(ExtremeEntropyWarning):
 
 class FewRowsWarning(ExtremeEntropyWarning):
     """A class has too few rows for what was asked of it."""
+
+
+class IndefiniteWarning(ExtremeEntropyWarning):
+    """A kernel matrix is not positive definite to rounding."""

@@ -1,11 +1,17 @@
-"""GMean, the paper's score: the geometric mean of the accuracies within each class."""
+"""GMean, the paper's score, beside balanced accuracy, and both as scorers by name.
+
+GMean is the geometric mean of the accuracies within each class, balanced accuracy the plain mean.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import recall_score
+from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
+from sklearn.metrics import get_scorer, make_scorer, recall_score
+
+__all__ = ["balanced_accuracy", "gmean_score", "gmean_scorer", "scorer_of"]
 
 
 def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -38,3 +44,32 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
         zero_division=0.0,
     )
     return float(np.prod(recalls) ** (1.0 / len(recalls)))
+
+
+gmean_scorer = make_scorer(gmean_score)
+
+
+def scorer_of(scoring: Any) -> Any:
+    """A scorer by its name, "gmean" or any that scikit-learn knows, or the scorer itself.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Name, or a callable `(estimator, X, y) -> float`.
+
+    Returns
+    -------
+    callable
+        For `scoring=` in `cross_val_score`, `GridSearchCV` and the like.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.svm import SVC
+    >>> from extreme_entropy.metrics import scorer_of
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_score(SVC(), X, y, scoring=scorer_of("gmean")).mean() > 0.9
+    np.True_
+    """
+    return gmean_scorer if isinstance(scoring, str) and scoring == "gmean" else get_scorer(scoring)

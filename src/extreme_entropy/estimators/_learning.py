@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Self, TypeVar
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from sklearn.base import clone
@@ -29,6 +29,15 @@ T = TypeVar("T")
 
 N_FOLDS = 5  # of the cross-fitted decision
 SAMPLE_ROWS = 1000  # drawn rows that widths and quantiles are taken from
+
+
+class Look(NamedTuple):
+    """What φ is made from."""
+
+    seed: int
+    stats: ColumnStats
+    content: ContentHash
+    drawn: Draw
 
 
 class Learner(State):
@@ -241,6 +250,10 @@ class Learner(State):
 
     def _draw(self, X: Any, weight: Array | None) -> FeatureMap:
         """φ for these rows: cells, drawn rows, scaling, layer."""
+        return self._phi_of(self._look(X, weight), X.dtype)
+
+    def _look(self, X: Any, weight: Array | None) -> Look:
+        """What φ is made from: the range of each column, and drawn rows."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n, d = X.shape
 
@@ -268,11 +281,14 @@ class Learner(State):
             part = X[lane]
             return draw_rows(content, k, (part[s] for s in chunks(part.shape[0], d)))
 
-        rows = each_lane(draw).rows if k else np.empty((0, d))
-        scaling = fit_scaling(self.scale, stats, rows)
+        return Look(seed, stats, content, each_lane(draw) if k else Draw.nothing(0, d))
+
+    def _phi_of(self, look: Look, dtype: np.dtype[Any]) -> FeatureMap:
+        rows = look.drawn.rows
+        scaling = fit_scaling(self.scale, look.stats, rows)
         with one_blas_thread():
-            layer, whitening = self._draw_layer(d, scaling(rows), X.dtype, seed)
-        return FeatureMap(content, scaling, layer, whitening)
+            layer, whitening = self._draw_layer(rows.shape[1], scaling(rows), dtype, look.seed)
+        return FeatureMap(look.content, scaling, layer, whitening)
 
     def _n_folds(self, *, fresh: bool) -> int:
         """How many folds rows are kept in; decided by the first rows, as φ is."""

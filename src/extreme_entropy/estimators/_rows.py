@@ -36,8 +36,17 @@ def check_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: boo
         estimator, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32)
     )
     check_classification_targets(y)
+    weight = check_weight(X, sample_weight)
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = weight > 0
+    return X[kept], y[kept], weight[kept]
+
+
+def check_weight(X: Any, sample_weight: Any) -> Array | None:
+    """Weights of the rows, if there are any; some may be zero, but not all."""
     if sample_weight is None:
-        return X, y, None
+        return None
     weight = column_or_1d(
         check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
     )
@@ -47,13 +56,12 @@ def check_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: boo
             f"Sample weights must not be negative; the least is {weight.min():g}. "
             "To take rows out of a fitted machine, use forget()."
         )
-    kept = weight > 0
-    if not kept.any():
+    if not weight.any():
         raise InputError(
             "Some sample weight must be positive; all are zero. "
             "A weight of zero means the row is not there."
         )
-    return (X, y, weight) if kept.all() else (X[kept], y[kept], weight[kept])
+    return weight
 
 
 def gathered(estimator: Any, batches: Iterable[Any]) -> Iterator[Rows]:
@@ -77,15 +85,17 @@ def gathered(estimator: Any, batches: Iterable[Any]) -> Iterator[Rows]:
         yield _stacked(waiting)
 
 
-def with_progress(batches: Iterable[Any]) -> Iterable[Any]:
-    """The same batches, with a bar that moves as they are taken."""
+def with_progress(
+    steps: Iterable[Any], *, total: int | None = None, unit: str = "batch"
+) -> Iterable[Any]:
+    """The same steps, with a bar that moves as they are taken."""
     try:
         from tqdm import tqdm
     except ImportError as error:
         raise ImportError(
             "progress=True needs tqdm: pip install 'extreme-entropy[progress]'"
         ) from error
-    return tqdm(batches, unit="batch")
+    return tqdm(steps, total=total, unit=unit)
 
 
 def _stacked(parts: list[tuple[Any, Array, Array]]) -> Rows:

@@ -13,8 +13,6 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from .feature_map import FeatureMap
-
 Array = np.ndarray[Any, Any]
 
 CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
@@ -34,11 +32,6 @@ def chunks(n: int, width: int) -> Iterator[slice]:
 def chunk_rows(width: int) -> int:
     """How many rows of so many numbers stay in cache."""
     return int(np.clip(CHUNK_NUMBERS // max(width, 1), 64, 4096))
-
-
-def width_of(phi: FeatureMap) -> int:
-    """The most numbers a row becomes on its way through φ."""
-    return max(phi.d, phi.h, phi.layer.size)
 
 
 def lanes(n: int) -> list[slice]:

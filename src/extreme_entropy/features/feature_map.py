@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeVar
 
@@ -38,6 +39,16 @@ class FeatureMap:
         """Dimensions of φ(x)."""
         return self.layer.size if self.whitening is None else self.whitening.shape[1]
 
+    @property
+    def width(self) -> int:
+        """The most numbers a row becomes on its way."""
+        return max(self.d, self.h, self.layer.size)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Dimensions of φ(x), as of one among several."""
+        return (self.h,)
+
     def hidden(self, X: Array, out: Array | None = None) -> Array:
         """The hidden layer's answer to dense rows, in `out` where it is given."""
         Z = self.scaling(X)
@@ -54,6 +65,15 @@ class FeatureMap:
         Asking the system for fresh pages costs a good part of what a chunk does.
         """
         return np.empty((n, self.layer.size), dtype) if isinstance(self.layer, Product) else None
+
+    def worker(self, n: int, dtype: np.dtype[Any]) -> Callable[[Array], tuple[Array]]:
+        """φ of at most n rows at a time, with room of its own."""
+        room = self.room(n, dtype)
+        return lambda X: (self(X, room),)
+
+    def block(self, k: int) -> tuple[slice, ...]:
+        """The features that the machine with k of these neurons has."""
+        return self.layer.block(k) if isinstance(self.layer, Mixed) else (slice(0, k),)
 
     def readout(self, operators: Array) -> Array:
         """Operators on φ as operators on the hidden layer: K_hh^{−1/2} folded into β."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import eigh, solve_triangular
 
 Array = np.ndarray[Any, Any]
 
@@ -18,9 +18,49 @@ Array = np.ndarray[Any, Any]
 def whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
     """VΛ^{−1/2} of K_hh                     (h, r), with r the rank kept."""
     values, vectors = eigh((gram + gram.T) / 2)
-    # Small eigenvalues magnify the rounding of k by 1/√λ; single precision bears less of it.
-    tolerance = 1e-10 if dtype == np.float64 else 1e-5
+    tolerance = _tolerance(dtype)
     kept = values > tolerance * max(values[-1], 0.0)
     if not kept.any():  # a kernel that is zero everywhere: one feature that is zero everywhere
         return np.zeros((len(gram), 1))
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
+
+
+def nested_whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
+    """L^{−⊤} of K_hh = LLᵀ                  (h, h), of which the first k rows and columns
+    are that of the first k landmarks.
+
+    L^{−1}k is φ in yet another basis. A landmark that is a rounding error away from the span of
+    those before it adds nothing, and has a column of zeros.
+    """
+    h = len(gram)
+    W = np.zeros((h, h))
+    try:
+        L = np.linalg.cholesky(gram)
+        spans = np.diag(L) ** 2 > _tolerance(dtype) * np.diag(gram)
+    except np.linalg.LinAlgError:
+        spans = np.zeros(h, dtype=bool)
+    if not spans.all():
+        L, spans = _independent(gram, _tolerance(dtype))
+    kept = np.flatnonzero(spans)
+    W[np.ix_(kept, kept)] = solve_triangular(L, np.eye(len(kept)), lower=True).T
+    return W
+
+
+def _independent(gram: Array, tolerance: float) -> tuple[Array, Array]:
+    """The Cholesky factor of the landmarks outside the span of those before, and which they are."""
+    h = len(gram)
+    L, kept = np.zeros((h, h)), np.zeros(h, dtype=bool)
+    r = 0
+    for j in range(h):
+        row = solve_triangular(L[:r, :r], gram[kept, j], lower=True) if r else np.empty(0)
+        rest = gram[j, j] - row @ row
+        if rest > tolerance * gram[j, j]:
+            L[r, :r], L[r, r] = row, np.sqrt(rest)
+            kept[j] = True
+            r += 1
+    return L[:r, :r], kept
+
+
+def _tolerance(dtype: np.dtype[Any]) -> float:
+    """Small eigenvalues magnify the rounding of k by 1/√λ; single precision bears less of it."""
+    return 1e-10 if dtype == np.float64 else 1e-5

@@ -32,6 +32,11 @@ class Mixed:
     def size(self) -> int:
         return self.linear.size + self.radial.size
 
+    def block(self, k: int) -> tuple[slice, slice]:
+        """The k neurons of a smaller layer: linear ones in at most half of it, as when drawn."""
+        n_linear = min(self.linear.size, k // 2)
+        return slice(0, n_linear), slice(self.linear.size, self.linear.size + k - n_linear)
+
     def product(self) -> Product:
         """Both kinds from one product."""
         radial = self.radial.product()

@@ -41,33 +41,41 @@ def operator_of(negative: Shrunk, positive: Shrunk, ridge: Ridge) -> Array:
         + np.linalg.norm(positive.mean)
         + np.sqrt(np.trace(covariance))
     )
-    covariance.flat[:: len(covariance) + 1] += ridge.of(negative, positive)
-    return solve_operator(covariance, positive.mean - negative.mean, ROUNDING * float(size))
+    added = ridge.of(negative, positive)
+    covariance.flat[:: len(covariance) + 1] += added
+    least = added + sum(
+        c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive)
+    )
+    difference = positive.mean - negative.mean
+    return solve_operator(covariance, difference, ROUNDING * float(size), float(least))
 
 
-def solve_operator(covariance: Array, difference: Array, noise: float) -> Array:
+def solve_operator(covariance: Array, difference: Array, noise: float, least: float = 0.0) -> Array:
     """β from Σ and m, or zeros where ‖m‖ is no larger than `noise`.
 
-    Without any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that
-    β points from one mean to the other.
+    No eigenvalue of Σ is below `least`, what shrinkage and ridge have put on its diagonal. Without
+    any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that β points
+    from one mean to the other.
     """
     if not np.linalg.norm(difference) > noise:
         return np.zeros_like(difference)
-    direction = _solve(covariance, difference) if covariance.any() else difference
+    direction = _solve(covariance, difference, least) if covariance.any() else difference
     return direction * (2.0 / (difference @ direction))
 
 
-def _solve(covariance: Array, difference: Array) -> Array:
+def _solve(covariance: Array, difference: Array, least: float) -> Array:
     """Σ⁻¹m by Cholesky; by the pseudo-inverse where Σ is singular (only without shrinkage)."""
     try:
         # NumPy's, since SciPy's holds Python's lock while it works.
         lower = np.linalg.cholesky(covariance)
     except np.linalg.LinAlgError:
         return _pseudo_solve(covariance, difference)
-    size = float(np.abs(covariance).sum(axis=0).max())
-    # A pivot may be small or large by the order of the columns alone; 1/cond is not.
-    if dpocon(lower.T, size, uplo="U")[0] <= SINGULAR * len(covariance):
-        return _pseudo_solve(covariance, difference)
+    singular = SINGULAR * len(covariance)
+    if least <= 2 * singular * np.trace(covariance):
+        size = float(np.abs(covariance).sum(axis=0).max())
+        # A pivot may be small or large by the order of the columns alone; 1/cond is not.
+        if dpocon(lower.T, size, uplo="U")[0] <= singular:
+            return _pseudo_solve(covariance, difference)
     return cho_solve((lower, True), difference, check_finite=False)
 
 

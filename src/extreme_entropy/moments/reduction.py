@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..features.chunks import chunk_rows, chunks, dense, lanes, spans, width_of
+from ..features.chunks import chunk_rows, chunks, dense, lanes, spans
 from ..features.feature_map import FeatureMap
 from .class_moments import ClassMoments, from_sums
 from .gram import add_gram
@@ -39,6 +39,29 @@ def one_by_one(tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
     return (task() for task in tasks)
 
 
+class Features(Protocol):
+    """One φ, or several that share work, ready for many rows."""
+
+    @property
+    def d(self) -> int: ...
+
+    @property
+    def width(self) -> int:
+        """The most numbers a row becomes on its way."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Dimensions of each φ(x)."""
+
+    def worker(self, n: int, dtype: np.dtype[Any]) -> Callable[[Array], Iterable[Array]]:
+        """What turns at most n dense rows into each φ of them, with room of its own."""
+
+
+# The features that a smaller machine has: a few stretches of those of the largest.
+Block = tuple[slice, ...]
+ALL: Block = (slice(None),)
+
+
 def summarise(
     phi: FeatureMap,
     X: Any,
@@ -48,59 +71,115 @@ def summarise(
     n_folds: int,
     run: Run = one_by_one,
 ) -> Summary:
-    """The summary of rows with labels 0 … n_classes − 1."""
+    """The summary of rows with labels 0 … n_classes − 1, in folds by their content."""
     phi = phi.in_precision(X.dtype)
-    return Summary.total(
-        _summarise_span(
-            phi,
-            X[span],
-            labels[span],
-            None if weight is None else weight[span],
-            n_classes,
-            n_folds,
-            run,
-        )
-        for span in spans(len(labels), phi.d)
-    )
+
+    def folds(rows: Any) -> Array | int:
+        return _content_folds(phi, rows, n_folds, run) if n_folds > 1 else 0
+
+    ((summary,),) = _summarise(phi, X, labels, weight, folds, n_classes, n_folds, [ALL], run)
+    return summary
 
 
-def _summarise_span(
-    phi: FeatureMap,
+def summarise_path(
+    features: Features,
     X: Any,
     labels: Array,
     weight: Array | None,
+    folds: Array,
     n_classes: int,
     n_folds: int,
+    blocks: list[Block],
+    run: Run = one_by_one,
+) -> list[list[Summary]]:
+    """For each φ and each block of its features the summary of rows in given folds: one pass.
+
+    S and m of a block are parts of the whole; Σ‖u‖²u and Σ‖u‖⁴ are not, and are carried along.
+    """
+    taken = iter(np.split(folds, [span.stop for span in spans(len(labels), features.d)][:-1]))
+    return _summarise(
+        features, X, labels, weight, lambda rows: next(taken), n_classes, n_folds, blocks, run
+    )
+
+
+def _summarise(
+    features: Features,
+    X: Any,
+    labels: Array,
+    weight: Array | None,
+    folds: Callable[[Any], Array | int],
+    n_classes: int,
+    n_folds: int,
+    blocks: list[Block],
     run: Run,
-) -> Summary:
-    """The summary of rows that are few enough to keep their order in memory."""
-    group = labels * n_folds + _folds(phi, X, n_folds, run)
+) -> list[list[Summary]]:
+    totals: list[list[Summary]] = []
+    for span in spans(len(labels), features.d):
+        rows = X[span]
+        group = labels[span] * n_folds + folds(rows)
+        w = None if weight is None else weight[span]
+        parts = _summarise_span(features, rows, group, w, n_classes, n_folds, blocks, run)
+        totals = (
+            [
+                [a + b for a, b in zip(*pair, strict=True)]
+                for pair in zip(totals, parts, strict=True)
+            ]
+            if totals
+            else parts
+        )
+        del parts  # or they would stay while the next ones are made
+    return totals
+
+
+def _summarise_span(
+    features: Features,
+    X: Any,
+    group: Array,
+    weight: Array | None,
+    n_classes: int,
+    n_folds: int,
+    blocks: list[Block],
+    run: Run,
+) -> list[list[Summary]]:
+    """The summaries of rows that are few enough to keep their order in memory."""
     order = np.argsort(group, kind="stable")
     ends = np.searchsorted(group[order], np.arange(n_classes * n_folds + 1))
     owners, tasks = [], []
     for c in range(n_classes):
-        pilot = _pilot(phi, X, order[ends[c * n_folds] : ends[(c + 1) * n_folds]])
+        pilots = _pilots(features, X, order[ends[c * n_folds] : ends[(c + 1) * n_folds]])
         for cell in range(c * n_folds, (c + 1) * n_folds):
-            for rows in _pieces(order[ends[cell] : ends[cell + 1]], len(labels)):
+            for rows in _pieces(order[ends[cell] : ends[cell + 1]], len(group)):
                 owners.append(cell)
-                tasks.append(partial(_add_up, phi, X, rows, weight, pilot))
-    sums: dict[int, _Sums] = {}
-    for cell, part in zip(owners, run(tasks), strict=True):
+                tasks.append(partial(_add_up, features, X, rows, weight, pilots, blocks))
+    sums: dict[int, list[_Sums]] = {}
+    for cell, parts in zip(owners, run(tasks), strict=True):
         if cell in sums:
-            sums[cell].join(part)
+            for mine, part in zip(sums[cell], parts, strict=True):
+                mine.join(part)
         else:
-            sums[cell] = part
-        del part  # or it would stay while the next one is made
-    nothing = ClassMoments.empty(phi.h)
-    moments = dict(zip(sums, run([part.moments for part in sums.values()]), strict=True))
-    cells = [moments.get(cell, nothing) for cell in range(n_classes * n_folds)]
-    return Summary(tuple(tuple(cells[c * n_folds : (c + 1) * n_folds]) for c in range(n_classes)))
+            sums[cell] = parts
+        del parts  # or they would stay while the next ones are made
+    nothing = [[ClassMoments.empty(_length(b, h)) for b in blocks] for h in features.sizes]
+    moments = [
+        dict(zip(sums, run([parts[i].moments for parts in sums.values()]), strict=True))
+        for i in range(len(features.sizes))
+    ]
+    return [
+        [
+            Summary(
+                tuple(
+                    tuple(moments[i].get(c * n_folds + k, nothing[i])[b] for k in range(n_folds))
+                    for c in range(n_classes)
+                )
+            )
+            for b in range(len(blocks))
+        ]
+        for i in range(len(features.sizes))
+    ]
 
 
-def _folds(phi: FeatureMap, X: Any, n_folds: int, run: Run) -> Array | int:
+def _content_folds(phi: FeatureMap, X: Any, n_folds: int, run: Run) -> Array:
     """The fold of each row, from its content."""
-    if n_folds == 1:
-        return 0
 
     def look(lane: slice) -> Array:
         part = X[lane]
@@ -118,30 +197,48 @@ def _pieces(rows: Array, n: int) -> list[Array]:
     return np.array_split(rows, max(round(len(rows) / longest), 1)) if len(rows) else []
 
 
-def _pilot(phi: FeatureMap, X: Any, rows: Array) -> Array:
-    """The mean of a class's first rows, about which its sums are taken."""
-    return phi(dense(X[rows[:PILOT_ROWS]])).mean(axis=0) if len(rows) else np.zeros(phi.h)
+def _pilots(features: Features, X: Any, rows: Array) -> list[Array]:
+    """For each φ the mean of a class's first rows, about which its sums are taken."""
+    if not len(rows):
+        return [np.zeros(h) for h in features.sizes]
+    first = dense(X[rows[:PILOT_ROWS]])
+    return [H.mean(axis=0) for H in features.worker(len(first), first.dtype)(first)]
 
 
-def _add_up(phi: FeatureMap, X: Any, rows: Array, weight: Array | None, pilot: Array) -> _Sums:
-    """The sums of these rows of X: the work of one task."""
-    room = phi.room(min(chunk_rows(width_of(phi)), len(rows)), X.dtype)
-    sums = _Sums(pilot, X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64))
-    for stretch in chunks(len(rows), width_of(phi)):
+def _add_up(
+    features: Features,
+    X: Any,
+    rows: Array,
+    weight: Array | None,
+    pilots: list[Array],
+    blocks: list[Block],
+) -> list[_Sums]:
+    """The sums of these rows of X, for each φ: the work of one task."""
+    work = features.worker(min(chunk_rows(features.width), len(rows)), X.dtype)
+    dtype = X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64)
+    sums = [_Sums(pilot, blocks, dtype) for pilot in pilots]
+    for stretch in chunks(len(rows), features.width):
         chosen = rows[stretch]
-        sums.add(phi(dense(X[chosen]), room), None if weight is None else weight[chosen])
-    sums.flush()
+        w = None if weight is None else weight[chosen]
+        for part, H in zip(sums, work(dense(X[chosen])), strict=True):
+            part.add(H, w)
+    for part in sums:
+        part.flush()
     return sums
+
+
+def _length(block: Block, h: int) -> int:
+    return sum(len(range(*stretch.indices(h))) for stretch in block)
 
 
 class _Sums:
     """Running sums of one group about a pilot mean, in double precision."""
 
-    def __init__(self, pilot: Array, dtype: np.dtype[Any]) -> None:
+    def __init__(self, pilot: Array, blocks: list[Block], dtype: np.dtype[Any]) -> None:
         h = len(pilot)
-        self.pilot = pilot
-        self.n, self.q = 0.0, 0.0
-        self.s, self.t = np.zeros(h), np.zeros(h)
+        self.pilot, self.blocks = pilot, blocks
+        self.n, self.q = 0.0, np.zeros(len(blocks))
+        self.s, self.t = np.zeros(h), np.zeros((len(blocks), h))
         self.S = np.zeros((h, h))  # its lower triangle
         # Single precision is summed apart, and joins the double sum before it loses digits.
         self.single = None if dtype == np.float64 else np.zeros((h, h), dtype)
@@ -150,14 +247,14 @@ class _Sums:
     def add(self, H: Array, weight: Array | None) -> None:
         """Add the rows of H, which is overwritten."""
         H -= self.pilot
-        squares = np.vecdot(H, H)
-        both = np.vstack([np.ones_like(squares), squares])
+        squares = np.stack([_squares(H, block) for block in self.blocks])
+        both = np.vstack([np.ones_like(squares[:1]), squares])
         if weight is not None:
             both *= weight
-        s, t = both.astype(H.dtype, copy=False) @ H  # Σu and Σ‖u‖²u in one reading of H
-        self.s += s
-        self.t += t
-        self.q += float(both[1].astype(np.float64) @ squares)
+        sums = both.astype(H.dtype, copy=False) @ H  # Σu and Σ‖u‖²u in one reading of H
+        self.s += sums[0]
+        self.t += sums[1:]
+        self.q += np.vecdot(both[1:].astype(np.float64), squares)
         if weight is None:
             self.n += len(H)
         else:
@@ -189,6 +286,23 @@ class _Sums:
         for mine, theirs in ((self.s, other.s), (self.t, other.t), (self.S, other.S)):
             mine += theirs
 
-    def moments(self) -> ClassMoments:
-        """The summary of all rows added; the sums are used up."""
-        return from_sums(self.n, self.pilot.astype(np.float64), self.s, self.S, self.t, self.q)
+    def moments(self) -> list[ClassMoments]:
+        """The summary of all rows added, for each block; the sums are used up."""
+        pilot = self.pilot.astype(np.float64)
+        return [
+            from_sums(self.n, pilot, self.s, self.S, self.t[i], self.q[i])
+            if block == ALL
+            else self._part(pilot, block, i)
+            for i, block in enumerate(self.blocks)
+        ]
+
+    def _part(self, pilot: Array, block: Block, i: int) -> ClassMoments:
+        chosen = np.r_[block]
+        S = np.block([[self.S[rows, columns] for columns in block] for rows in block])
+        return from_sums(self.n, pilot[chosen], self.s[chosen], S, self.t[i, chosen], self.q[i])
+
+
+def _squares(H: Array, block: Block) -> Array:
+    """‖u‖² of each row over the features of a block."""
+    first, *others = (np.vecdot(H[:, stretch], H[:, stretch]) for stretch in block)
+    return sum(others, first)

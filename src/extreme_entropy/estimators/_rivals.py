@@ -1,0 +1,174 @@
+"""What ELM, WELM and LS-SVM share: outputs f(x) = φ(x)β + b fitted to targets of ±1.
+
+Two classes have one column of targets, +1 for the second class; more have one column each, +1 on
+the rows of the class and −1 on all others. The sign, or the largest column, decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from joblib import effective_n_jobs
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from ..engines.threads import run
+from ..features.chunks import FEW_LANES, lanes
+from ..features.feature_map import FeatureMap
+from ..machine.projection import project
+from ._entropy_machine import EntropyMachine
+from ._rows import check_rows, check_x, classes_of, encode
+from .eem import EEMClassifier
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """f(x) = φ(x)β + b."""
+
+    phi: FeatureMap
+    readout: Array  # β   (h, k)
+    bias: Array  # b   (k,)
+
+    def __call__(self, X: Any, n_jobs: int | None) -> Array:
+        """The outputs of checked rows         (n, k)."""
+        # β may be large and of either sign: nothing may be rounded more than when it was solved.
+        dtype = np.result_type(X.dtype, self.readout.dtype)
+        phi, readout = self.phi.in_precision(dtype), self.readout.astype(dtype)
+
+        def answer(lane: slice) -> Array:
+            return project(phi, X[lane].astype(dtype, copy=False), readout)
+
+        tasks = (partial(answer, lane) for lane in lanes(X.shape[0]))
+        return np.concatenate(list(run(tasks, n_jobs, ahead=FEW_LANES))) + self.bias
+
+
+class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
+    """Base of `ELMClassifier`, `WELMClassifier` and `LSSVMClassifier`: all but the solving."""
+
+    scale: str | None
+    n_jobs: int | None
+    random_state: Any
+    classes_: Array
+    _outputs: Outputs
+    _validate_params: Callable[[], None]
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        name: EntropyMachine._parameter_constraints[name]
+        for name in ("scale", "n_jobs", "random_state")
+    }
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw φ and solve for the outputs.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows to learn from.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight counts as repetition of the row: 2 is the row twice, 0 is no row.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        X, y, weight = check_rows(self, X, y, sample_weight, reset=True)
+        classes = classes_of(y)
+        self._outputs = self._solve(X, encode(y, classes), weight, len(classes))
+        self.classes_ = classes
+        return self
+
+    def project(self, X: Any) -> Array:
+        """f(x): where each row falls on the line on which its class is ±1.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Outputs; with more classes one column for each.
+        """
+        check_is_fitted(self)
+        return self._one(self._outputs(check_x(self, X, reset=False), self.n_jobs).T).T
+
+    def decision_function(self, X: Any) -> Array:
+        """The same as `project`: these machines decide by the output itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Positive means the second class; with more classes the largest column wins.
+        """
+        return self.project(X)
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        outputs = self.project(X)
+        chosen = outputs > 0 if outputs.ndim == 1 else outputs.argmax(axis=1)
+        return self.classes_[chosen.astype(np.intp)]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_outputs")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _solve(self, X: Any, labels: Array, weight: Array | None, n_classes: int) -> Outputs:
+        """The outputs for checked rows with labels 0 … n_classes − 1."""
+        raise NotImplementedError
+
+    def _draw(self, X: Any, weight: Array | None, n_hidden: int, activation: Any) -> FeatureMap:
+        """φ as EEM draws it: machines with one `random_state` have the very same neurons."""
+        drawer = EEMClassifier(
+            n_hidden,
+            activation=activation,
+            scale=self.scale,
+            n_jobs=self.n_jobs,
+            random_state=self.random_state,
+        )
+        return drawer._draw(X, weight)
+
+    def _one(self, by_column: Array) -> Array:
+        return by_column[0] if len(by_column) == 1 else by_column
+
+
+def targets(n_classes: int) -> Array:
+    """The targets of a row of each class: (2, 1) for two classes, else (n_classes, n_classes)."""
+    return np.array([[-1.0], [1.0]]) if n_classes == 2 else 2 * np.eye(n_classes) - 1
+
+
+def blas_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
+    """BLAS on `n_jobs` threads inside: one large factorisation has no tasks to share out."""
+    return threadpool_limits(limits=effective_n_jobs(n_jobs), user_api="blas")

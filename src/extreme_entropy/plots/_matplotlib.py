@@ -1,0 +1,64 @@
+"""matplotlib, imported only when something is drawn, and the colours all pictures share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+# Okabe and Ito's colours, which people who confuse red and green can tell apart too.
+CLASS_COLOURS = ("#0072B2", "#D55E00")
+CLASS_MARKERS = ("o", "^")
+CURVE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+CURVE_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+INK = "0.15"
+
+LETTERS_ACROSS = 64  # of a legend in a panel of usual width; a handle is as wide as six
+
+
+def pyplot(who: str) -> Any:
+    """matplotlib.pyplot, or an error that says what to install."""
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(f"{who} needs matplotlib: pip install 'extreme-entropy[plot]'") from error
+    return plt
+
+
+def probability_colours(strength: float) -> Any:
+    """Colours from the negative class's through white to the positive class's."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    negative, positive = (
+        [1 - strength * (1 - part) for part in to_rgb(colour)] for colour in CLASS_COLOURS
+    )
+    return LinearSegmentedColormap.from_list("probability", [negative, (1, 1, 1), positive])
+
+
+def head(
+    ax: Any,
+    title: str,
+    handles: Sequence[Any],
+    labels: Sequence[str],
+    across: int = LETTERS_ACROSS,
+) -> None:
+    """A title with the legend under it, above the axes, where it hides no data."""
+    if not labels:
+        ax.set_title(title, loc="left", pad=8)
+        return
+    widths = [len(label) + 6 for label in labels]
+    in_one_row = sum(widths) <= across
+    columns = len(labels) if in_one_row else max(1, across // max(widths))
+    ax.set_title(title, loc="left", pad=8 + 15 * -(-len(labels) // columns))
+    ax.legend(
+        handles,
+        labels,
+        loc="lower left",
+        bbox_to_anchor=(0, 1),
+        ncols=columns,
+        frameon=False,
+        borderaxespad=0.2,
+        borderpad=0.2,
+        handlelength=1.6,
+        columnspacing=1.4,
+        fontsize="small",
+    )

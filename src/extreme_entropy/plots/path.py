@@ -1,0 +1,269 @@
+"""A path: the score, with its standard error over folds, and D_CS against the machine's size."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..errors import InputError
+from ._matplotlib import CURVE_COLOURS, CURVE_MARKERS, INK, head, pyplot
+
+Array = np.ndarray[Any, Any]
+
+PATH = ("sizes", "scores", "divergences", "labels", "size_name", "score_name", "best")
+MANY_SIZES = 25  # need no mark each
+CLOSEST_TICKS = 1 / 14  # of the axis, so that the numbers under them do not touch
+
+
+class PathDisplay:
+    """Picture of a path: how good machines of growing size are.
+
+    Above, one curve for each setting: the mean score over folds in a band of one standard error on
+    either side. Below, the Cauchy–Schwarz divergence of the same machines.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_sizes,)
+        Sizes of the machines.
+    scores : array-like of shape (n_settings, n_sizes, n_folds)
+        Scores of held-out folds.
+    divergences : array-like of shape (n_settings, n_sizes)
+        Cauchy–Schwarz divergences.
+    labels : list of str, optional
+        Names of the settings.
+    size_name : str, default="n_hidden"
+        Name of the size.
+    score_name : str, default="GMean"
+        Name of the score.
+    best : tuple of (int, int), optional
+        Setting and size to mark, as indices.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        The panel of scores.
+    divergence_ax_ : matplotlib Axes
+        The panel of divergences.
+    figure_ : matplotlib Figure
+        What holds both.
+    lines_, divergence_lines_ : list of matplotlib Line2D
+        Curves of the settings.
+    bands_ : list of matplotlib PolyCollection
+        Standard errors; none with a single fold.
+    best_ : list of matplotlib Line2D
+        Marks of the best machine.
+
+    Examples
+    --------
+    >>> from extreme_entropy.plots import PathDisplay
+    >>> display = PathDisplay(
+    ...     sizes=[50, 100], scores=[[[0.7, 0.8], [0.8, 1.0]]], divergences=[[1.1, 1.6]]
+    ... )
+    >>> display.means
+    array([[0.75, 0.9 ]])
+    >>> display.standard_errors
+    array([[0.05, 0.1 ]])
+    >>> display = display.plot()
+    """
+
+    def __init__(
+        self,
+        *,
+        sizes: Any,
+        scores: Any,
+        divergences: Any,
+        labels: Any = None,
+        size_name: str = "n_hidden",
+        score_name: str = "GMean",
+        best: tuple[int, int] | None = None,
+    ) -> None:
+        self.sizes = sizes
+        self.scores = scores
+        self.divergences = divergences
+        self.labels = labels
+        self.size_name = size_name
+        self.score_name = score_name
+        self.best = best
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw the path that a classifier has followed.
+
+        Parameters
+        ----------
+        estimator : classifier with a `path_`, or a pipeline that ends in one
+            Fitted.
+        ax : matplotlib Axes, optional
+            Where to draw; see `plot`.
+
+        Returns
+        -------
+        PathDisplay
+            The picture.
+        """
+        pyplot(cls.__name__)
+        classifier = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        check_is_fitted(classifier)
+        if not hasattr(classifier, "path_"):
+            raise InputError(
+                f"{cls.__name__} draws the `path_` of a classifier that has chosen its size by "
+                f"cross-validation; {type(classifier).__name__} has none. "
+                "For a single machine use ProjectionDisplay or ProcessDisplay."
+            )
+        return cls(**{name: getattr(classifier.path_, name) for name in PATH}).plot(ax)
+
+    @property
+    def means(self) -> Array:
+        """Mean scores over folds, (n_settings, n_sizes)."""
+        return np.mean(self.scores, axis=-1)
+
+    @property
+    def standard_errors(self) -> Array:
+        """Standard errors of `means`; zero with a single fold, which says nothing of its spread."""
+        scores = np.asarray(self.scores, dtype=float)
+        folds = scores.shape[-1]
+        if folds < 2:
+            return np.zeros(scores.shape[:-1])
+        return scores.std(axis=-1, ddof=1) / np.sqrt(folds)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. It becomes the panel of scores, and the one of divergences takes the
+            lower third of its room. By default a new figure is made.
+
+        Returns
+        -------
+        self
+            The picture.
+        """
+        plt = pyplot(type(self).__name__)
+        self._check()
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
+        self.ax_, self.figure_ = ax, ax.figure
+        self.divergence_ax_ = _panel_below(ax)
+        self.lines_: list[Any] = []
+        self.bands_: list[Any] = []
+        self.divergence_lines_: list[Any] = []
+        for setting in range(len(self.divergences)):
+            self._draw_setting(setting)
+        self.best_ = [] if self.best is None else self._mark_best(*self.best)
+        self._name_axes()
+        return self
+
+    def _check(self) -> None:
+        scores, divergences = np.shape(self.scores), np.shape(self.divergences)
+        if len(scores) != 3 or scores[:2] != divergences or scores[1:2] != np.shape(self.sizes):
+            raise InputError(
+                "A path has a score for each setting, size and fold and a divergence for each "
+                f"setting and size; sizes are of shape {np.shape(self.sizes)}, scores of "
+                f"{scores}, divergences of {divergences}. "
+                "With one setting, put scores and divergences in a list."
+            )
+        if self.labels is not None and len(self.labels) != scores[0]:
+            raise InputError(
+                f"There must be a label for each setting; {len(self.labels)} labels came for "
+                f"{scores[0]} settings. Pass labels=None to leave the curves unnamed."
+            )
+        if self.best is not None and not all(
+            0 <= index < n for index, n in zip(self.best, divergences, strict=True)
+        ):
+            raise InputError(
+                f"`best` must be the indices of a setting and a size, below {divergences}; "
+                f"it is {tuple(map(int, self.best))}."
+            )
+
+    def _draw_setting(self, setting: int) -> None:
+        order = np.argsort(self.sizes)
+        sizes = np.asarray(self.sizes)[order]
+        again, colour = divmod(setting, len(CURVE_COLOURS))
+        look = {
+            "color": CURVE_COLOURS[colour],
+            "linestyle": ("-", "--", ":")[again % 3],
+            "marker": CURVE_MARKERS[setting % len(CURVE_MARKERS)],
+            "markersize": 5 if len(sizes) < MANY_SIZES else 0,
+        }
+        mean, error = self.means[setting, order], self.standard_errors[setting, order]
+        self.lines_ += self.ax_.plot(sizes, mean, **look)
+        if np.shape(self.scores)[-1] > 1:
+            band = self.ax_.fill_between(
+                sizes, mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0
+            )
+            self.bands_.append(band)
+        divergence = np.asarray(self.divergences)[setting, order]
+        self.divergence_lines_ += self.divergence_ax_.plot(sizes, divergence, **look)
+
+    def _mark_best(self, setting: int, size: int) -> list[Any]:
+        where = self.sizes[size]
+        heights = (self.means[setting, size], np.asarray(self.divergences)[setting, size])
+        marks = []
+        for ax, height in zip((self.ax_, self.divergence_ax_), heights, strict=True):
+            ax.axvline(where, color=INK, linewidth=0.8, linestyle=":", zorder=0)
+            marks += ax.plot(
+                where,
+                height,
+                linestyle="none",
+                marker="o",
+                markersize=13,
+                markerfacecolor="none",
+                markeredgecolor=INK,
+                markeredgewidth=1.4,
+            )
+        return marks
+
+    def _name_axes(self) -> None:
+        upper, lower = self.ax_, self.divergence_ax_
+        _space_out(lower, np.unique(self.sizes).astype(float))
+        upper.tick_params(axis="x", which="both", labelbottom=False)
+        upper.set_ylabel(self.score_name)
+        lower.set_ylabel("divergence $D_{CS}$")
+        lower.set_xlabel(self.size_name)
+        self.figure_.align_ylabels([upper, lower])
+        head(upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88)
+
+    def _legend(self) -> tuple[list[Any], list[str]]:
+        handles, labels = [], []
+        if self.labels is not None:
+            handles, labels = [*self.lines_], [str(label) for label in self.labels]
+        if self.bands_:
+            handles, labels = [*handles, self.bands_[0]], [*labels, "± standard error"]
+        if self.best is not None:
+            setting, size = self.best
+            name = "" if self.labels is None else f"{self.labels[setting]}, "
+            handles, labels = (
+                [*handles, self.best_[0]],
+                [*labels, f"best: {name}{self.sizes[size]:g}"],
+            )
+        return handles, labels
+
+
+def _panel_below(ax: Any) -> Any:
+    """A panel in the lower third of the axes' room, which they leave to it."""
+    place = ax.get_subplotspec()
+    if place is not None:
+        upper, lower = place.subgridspec(2, 1, height_ratios=(2, 1), hspace=0.08)
+        ax.set_subplotspec(upper)
+        return ax.figure.add_subplot(lower, sharex=ax)
+    box = ax.get_position()
+    ax.set_position((box.x0, box.y0 + 0.36 * box.height, box.width, 0.64 * box.height))
+    return ax.figure.add_axes((box.x0, box.y0, box.width, 0.32 * box.height), sharex=ax)
+
+
+def _space_out(ax: Any, sizes: Array) -> None:
+    """An even or logarithmic axis, whichever keeps the sizes further apart, with them as ticks."""
+    gaps = {
+        scale: np.diff(places).min(initial=np.inf) / max(np.ptp(places), 1e-300)
+        for scale, places in (("linear", sizes), ("log", np.log(sizes)))
+    }
+    scale = max(gaps, key=lambda name: gaps[name])
+    ax.set_xscale(scale)
+    if gaps[scale] >= CLOSEST_TICKS:
+        ax.set_xticks(sizes, labels=[f"{size:g}" for size in sizes])
+        ax.minorticks_off()

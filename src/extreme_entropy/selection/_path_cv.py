@@ -1,0 +1,226 @@
+"""What both cross-validated classifiers share: folds, scores, the choice, the best machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from numbers import Integral
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from ..engines.threads import one_blas_thread, run
+from ..errors import InputError
+from ..estimators import _stakes
+from ..estimators._entropy_machine import EntropyMachine
+from ..estimators._rows import check_rows, check_weight, classes_of, encode, with_progress
+from ..machine.machine import Machine
+from ..metrics import scorer_of
+from .folds import check_folds, split
+from .one_pass import Draw, Rows, Score, Terms, score_path
+from .path import Path
+
+Array = np.ndarray[Any, Any]
+
+
+class OnTheLine(ClassifierMixin, BaseEstimator):
+    """A solved machine whose rows are projections, so that any scorer can judge it."""
+
+    def __init__(self, machine: Machine, classes: Array) -> None:
+        self.machine = machine
+        self.classes = classes
+        self.classes_ = classes
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing is left to fit; scorers expect the method."""
+        return self
+
+    def decision_function(self, X: Array) -> Array:
+        return self.machine.scores(X)
+
+    def predict(self, X: Array) -> Array:
+        scores = self.machine.scores(X)
+        positions = scores > 0 if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[np.asarray(positions, dtype=np.intp)]
+
+    def predict_proba(self, X: Array) -> Array:
+        return self.machine.probabilities(X)
+
+
+class PathCV(ClassifierMixin, BaseEstimator):
+    """Base of `EEMClassifierCV` and `EEKMClassifierCV`."""
+
+    cv: Any
+    scoring: Any
+    shrinkage: str | float
+    ridge: float | str
+    decision: str
+    priors: Any
+    costs: Mapping[Any, float] | None
+    progress: bool
+    n_jobs: int | None
+    random_state: Any
+    best_estimator_: EntropyMachine
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "cv": ["cv_object"],
+        "scoring": [str, callable],
+        "progress": ["boolean"],
+        **EntropyMachine._parameter_constraints,
+    }
+    _size_name: ClassVar[str]
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Score every setting and size on held-out folds, then fit the best on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+            Rows to learn from.
+        y : array-like of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight counts as repetition of the row, in fits and in scores.
+        groups : array-like of shape (n_samples,), optional
+            For splitters that keep groups together.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        sizes = _sizes(self._size_name, getattr(self, self._size_name))
+        scorer = scorer_of(self.scoring)
+        X, y, _ = check_rows(self, X, y, None, reset=True)
+        weight = check_weight(X, sample_weight)
+        if groups is not None and len(groups) != len(y):
+            raise InputError(
+                f"There must be one group for each of {len(y)} rows; {len(groups)} came."
+            )
+        classes_of(y)
+        folds = split(self.cv, X, y, groups)  # of all rows, as the splitter knows them
+        if weight is not None and not weight.all():
+            there = weight > 0
+            X, y, weight, folds = X[there], y[there], weight[there], folds[there]
+        classes = classes_of(y)
+        _stakes.check(self.priors, self.costs, classes)
+        n_folds = check_folds(folds, y)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        rows = Rows(X, encode(y, classes), weight, folds)
+
+        def score(machine: Machine, lines: Array, labels: Array, w: Array | None) -> float:
+            weights = {} if w is None else {"sample_weight": w}
+            return float(scorer(OnTheLine(machine, classes), lines, classes[labels], **weights))
+
+        with one_blas_thread():
+            labels, scores, divergences = self._score(rows, n_folds, sizes, seed, classes, score)
+        means = scores.mean(axis=2)
+        if np.isnan(means).all():
+            raise InputError(
+                f"scoring={self.scoring!r} must be a number for some candidate; it is NaN for all "
+                f"{means.size} of them. Check that it suits these labels."
+            )
+        # The first of those that differ by rounding alone, so that the smaller machine wins.
+        setting, size = divmod(int(np.nanargmax(np.round(means, 12))), len(sizes))
+        self.classes_ = classes
+        self.best_index_ = (setting, size)
+        self.path_ = Path(
+            np.array(sizes),
+            scores,
+            divergences.mean(axis=2),
+            labels,
+            self._size_name,
+            self.scoring if isinstance(self.scoring, str) else "score",
+            self.best_index_,
+        )
+        self.scores_ = scores[setting]
+        self.best_score_ = float(means[setting, size])
+        self.best_params_ = self._params(X, weight, setting, sizes[size], seed)
+        self.best_estimator_ = self._machine(seed, **self.best_params_).fit(X, y, weight)
+        return self
+
+    def _score(
+        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
+    ) -> tuple[tuple[str, ...], Array, Array]:
+        """Labels of the settings, their scores and divergences       (settings, sizes, folds)."""
+        raise NotImplementedError
+
+    def _params(
+        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
+    ) -> dict[str, Any]:
+        """The parameters of a candidate."""
+        raise NotImplementedError
+
+    def _machine(self, seed: int, **params: Any) -> EntropyMachine:
+        """The machine of a candidate, unfitted."""
+        raise NotImplementedError
+
+    def _walk(
+        self, draw: Draw, rows: Rows, n_folds: int, classes: Array, score: Score
+    ) -> tuple[Array, Array]:
+        """Scores and divergences along the path of one draw of φ."""
+
+        def stakes(counts: Array) -> tuple[Array, Array]:
+            return (
+                _stakes.log_priors(self.priors, classes, counts),
+                _stakes.log_costs(self.costs, classes),
+            )
+
+        terms = Terms(self.shrinkage, self.ridge, self.decision == "cross-fitted", stakes)
+        engine = partial(run, n_jobs=self.n_jobs, ahead=2)
+
+        def watch(tasks: Iterable[Any], total: int) -> Iterable[Any]:
+            return with_progress(tasks, total=total, unit="fit") if self.progress else tasks
+
+        return score_path(draw, rows, n_folds, terms, score, engine, watch)
+
+    # ---------------------------------------------------------------- the best machine answers
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row, by the best machine."""
+        return self._best().predict(X)
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class under the priors, by the best machine."""
+        return self._best().predict_proba(X)
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`."""
+        return self._best().predict_log_proba(X)
+
+    def decision_function(self, X: Any) -> Array:
+        """Log-odds of the second class, costs included; ln(C p) with more classes."""
+        return self._best().decision_function(X)
+
+    def project(self, X: Any) -> Array:
+        """βᵀφ(x): where each row falls on the line of the best machine."""
+        return self._best().project(X)
+
+    def _best(self) -> EntropyMachine:
+        check_is_fitted(self)
+        return self.best_estimator_
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "best_estimator_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+
+def _sizes(name: str, sizes: Sequence[int]) -> list[int]:
+    """Sizes in increasing order, each once."""
+    if not len(sizes):
+        raise InputError(f"`{name}` must hold at least one size; it is empty.")
+    strange = [k for k in sizes if not isinstance(k, Integral) or isinstance(k, bool) or k < 1]
+    if strange:
+        raise InputError(f"`{name}` must hold positive whole numbers; got {strange[0]!r}.")
+    return sorted({int(k) for k in sizes})

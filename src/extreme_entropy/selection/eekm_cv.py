@@ -1,0 +1,187 @@
+"""EEKMClassifierCV: γ and number of landmarks chosen by cross-validation in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from sklearn.utils._param_validation import StrOptions
+
+from ..errors import InputError
+from ..estimators._learning import Look
+from ..estimators.eekm import EEKMClassifier
+from ..features.kernels import median_gamma
+from ..features.scaling import fit_scaling
+from ._path_cv import PathCV
+from .gamma_family import GAMMA_KERNELS, GammaFamily
+from .one_pass import Drawn, Rows, Score
+
+Array = np.ndarray[Any, Any]
+
+MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
+
+
+class EEKMClassifierCV(PathCV):
+    """Extreme Entropy Kernel Machine that chooses γ and its landmarks by cross-validation.
+
+    All folds, all γ and all numbers of landmarks come from one pass over the data, with distances
+    to the landmarks computed once. The best is then fitted on all rows.
+
+    Parameters
+    ----------
+    n_landmarks : sequence of int, default=(50, 100, 250, 500)
+        Numbers of landmarks to try. The largest sets the cost.
+    gamma : sequence of float or "median", default="median"
+        Values of γ to try. "median" tries 1/16, 1/4, 1 and 4 times the median heuristic of
+        `EEKMClassifier`.
+    kernel : {"rbf", "laplacian", "polynomial"}, default="rbf"
+        A kernel with a γ.
+    cv : int, splitter or iterable of splits, default=10
+        Folds that do not overlap; a number means stratified folds.
+    scoring : str or callable, default="gmean"
+        "gmean", any of scikit-learn's scorers by name, or a scorer.
+    scale, shrinkage, ridge, decision, priors, costs
+        As for `EEKMClassifier`.
+    progress : bool, default=False
+        Show a progress bar. Needs the extra `progress`.
+    n_jobs : int, optional
+        Threads. None is one, -1 all. The result is the same to the last bit.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the landmarks and inner folds.
+
+    Attributes
+    ----------
+    best_estimator_ : EEKMClassifier
+        The best machine, fitted on all rows.
+    best_params_ : dict
+        Its `n_landmarks` and `gamma`.
+    best_score_, best_index_, scores_, path_, classes_, n_features_in_, feature_names_in_
+        As for `EEMClassifierCV`.
+
+    See Also
+    --------
+    EEMClassifierCV : The same for random neurons.
+
+    Notes
+    -----
+    No scored row has been a landmark. Rows drawn as landmarks are in every training set and are not
+    scored; where too few others would be left, landmarks are drawn anew in each training set. The
+    range of each column is taken from all rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from extreme_entropy import EEKMClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = EEKMClassifierCV((20, 50, 100), cv=5, random_state=0).fit(X, y)
+    >>> search.best_score_ > 0.9
+    True
+    >>> search.path_.scores.shape
+    (4, 3, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_landmarks": ["array-like"],
+        "gamma": ["array-like", StrOptions({"median"})],
+        "kernel": [StrOptions(set(GAMMA_KERNELS))],
+        **PathCV._parameter_constraints,
+    }
+    _size_name: ClassVar[str] = "n_landmarks"
+
+    def __init__(
+        self,
+        n_landmarks: Sequence[int] = (50, 100, 250, 500),
+        *,
+        gamma: Sequence[float] | str = "median",
+        kernel: str = "rbf",
+        cv: Any = 10,
+        scoring: Any = "gmean",
+        scale: str | None = "quantile",
+        shrinkage: str | float = "ledoit-wolf",
+        ridge: float | str = "auto",
+        decision: str = "cross-fitted",
+        priors: Any = "balanced",
+        costs: Mapping[Any, float] | None = None,
+        progress: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_landmarks = n_landmarks
+        self.gamma = gamma
+        self.kernel = kernel
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.shrinkage = shrinkage
+        self.ridge = ridge
+        self.decision = decision
+        self.priors = priors
+        self.costs = costs
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _score(
+        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
+    ) -> tuple[tuple[str, ...], Array, Array]:
+        _check_gammas(self.gamma)
+        machine = self._machine(seed, n_landmarks=sizes[-1])
+
+        def draw(X: Any, weight: Array | None, /) -> Drawn:
+            look = machine._look(X, weight)
+            scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
+            landmarks = scaling(look.drawn.rows)[: sizes[-1]]
+            family = GammaFamily.of(
+                scaling, GAMMA_KERNELS[self.kernel], landmarks, self._gammas(look), X.dtype
+            )
+            return Drawn(
+                family,
+                [(slice(0, min(k, len(landmarks))),) for k in sizes],
+                look.content,
+                int(look.drawn.hashes[-1]),
+            )
+
+        scores, divergences = self._walk(draw, rows, n_folds, classes, score)
+        if isinstance(self.gamma, str):
+            return tuple(f"γ = {m:g} × median" for m in MULTIPLES), scores, divergences
+        return tuple(f"γ = {gamma:g}" for gamma in self.gamma), scores, divergences
+
+    def _gammas(self, look: Look) -> tuple[float, ...]:
+        """The values of γ for rows drawn."""
+        if not isinstance(self.gamma, str):
+            return tuple(map(float, self.gamma))
+        scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
+        median = median_gamma(self.kernel, scaling(look.drawn.rows))
+        return tuple(multiple * median for multiple in MULTIPLES)
+
+    def _params(
+        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
+    ) -> dict[str, Any]:
+        look = self._machine(seed, n_landmarks=max(self.n_landmarks))._look(X, weight)
+        return {"n_landmarks": size, "gamma": self._gammas(look)[setting]}
+
+    def _machine(self, seed: int, **params: Any) -> EEKMClassifier:
+        return EEKMClassifier(
+            kernel=self.kernel,
+            scale=self.scale,
+            shrinkage=self.shrinkage,
+            ridge=self.ridge,
+            decision=self.decision,
+            priors=self.priors,
+            costs=self.costs,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+            **params,
+        )
+
+
+def _check_gammas(gammas: Any) -> None:
+    if isinstance(gammas, str):
+        return
+    if not len(gammas):
+        raise InputError('`gamma` must hold at least one value; it is empty. Or use "median".')
+    strange = [g for g in gammas if not isinstance(g, Real) or not 0 < float(g) < np.inf]
+    if strange:
+        raise InputError(f"Values of `gamma` must be positive numbers; got {strange[0]!r}.")

@@ -1,0 +1,167 @@
+"""EEMClassifierCV: activation and number of neurons chosen by cross-validation in one pass each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError
+from ..estimators.eem import EEMClassifier
+from ._path_cv import PathCV
+from .one_pass import Drawn, Rows, Score
+
+Array = np.ndarray[Any, Any]
+
+
+class EEMClassifierCV(PathCV):
+    """Extreme Entropy Machine that chooses its activation and size by cross-validation.
+
+    All folds and all sizes come from one pass over the data for each activation: rows are summed by
+    fold, the training set of a fold is the sum of the others, and a smaller machine is a part of a
+    larger one. The best is then fitted on all rows. For a table nobody knows, start here.
+
+    Parameters
+    ----------
+    n_hidden : sequence of int, default=(50, 100, 250, 500, 1000)
+        Sizes to try. The largest sets the cost.
+    activation : sequence of str or callable, default=("mixed", "nsig", "rbf")
+        Activations to try, as for `EEMClassifier`; one pass each.
+    cv : int, splitter or iterable of splits, default=10
+        Folds that do not overlap; a number means stratified folds.
+    scoring : str or callable, default="gmean"
+        "gmean", any of scikit-learn's scorers by name, or a scorer.
+    scale, shrinkage, ridge, decision, priors, costs
+        As for `EEMClassifier`.
+    progress : bool, default=False
+        Show a progress bar. Needs the extra `progress`.
+    n_jobs : int, optional
+        Threads. None is one, -1 all. The result is the same to the last bit.
+    random_state : int, RandomState instance or None, default=None
+        Seeds the neurons, drawn rows and inner folds.
+
+    Attributes
+    ----------
+    best_estimator_ : EEMClassifier
+        The best machine, fitted on all rows.
+    best_params_ : dict
+        Its `n_hidden` and `activation`.
+    best_score_ : float
+        Its mean score over the folds. Chosen as the best of many, it is a little too high.
+    best_index_ : tuple of (int, int)
+        Its activation and size, as positions.
+    scores_ : ndarray of shape (n_sizes, n_folds)
+        Held-out scores of the best activation.
+    path_ : Path
+        Scores and divergences of all activations and sizes; `path_.plot()` draws them.
+    classes_, n_features_in_, feature_names_in_
+        As for `EEMClassifier`.
+
+    See Also
+    --------
+    EEKMClassifierCV : The same for kernels.
+    DivergenceSearch : Choice without held-out rows.
+
+    Notes
+    -----
+    Columns are brought to a common range by the least and largest value among all rows, held-out
+    ones included. All else that φ takes from rows, it takes from rows that are never scored.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from extreme_entropy import EEMClassifierCV
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> search = EEMClassifierCV((20, 50, 100), activation=("mixed",), cv=5, random_state=0)
+    >>> search.fit(X, y).best_score_ > 0.9
+    True
+    >>> search.scores_.shape
+    (3, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_hidden": ["array-like"],
+        "activation": ["array-like"],
+        **PathCV._parameter_constraints,
+    }
+    _size_name: ClassVar[str] = "n_hidden"
+
+    def __init__(
+        self,
+        n_hidden: Sequence[int] = (50, 100, 250, 500, 1000),
+        *,
+        activation: Sequence[str | Callable[..., Array]] = ("mixed", "nsig", "rbf"),
+        cv: Any = 10,
+        scoring: Any = "gmean",
+        scale: str | None = "quantile",
+        shrinkage: str | float = "ledoit-wolf",
+        ridge: float | str = "auto",
+        decision: str = "cross-fitted",
+        priors: Any = "balanced",
+        costs: Mapping[Any, float] | None = None,
+        progress: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_hidden = n_hidden
+        self.activation = activation
+        self.cv = cv
+        self.scoring = scoring
+        self.scale = scale
+        self.shrinkage = shrinkage
+        self.ridge = ridge
+        self.decision = decision
+        self.priors = priors
+        self.costs = costs
+        self.progress = progress
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def _score(
+        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
+    ) -> tuple[tuple[str, ...], Array, Array]:
+        if not len(self.activation):
+            raise InputError("`activation` must hold at least one activation; it is empty.")
+        found = []
+        for activation in self.activation:
+            machine = self._machine(seed, n_hidden=sizes[-1], activation=activation)
+            machine._validate_params()
+
+            def draw(X: Any, weight: Array | None, /, machine: Any = machine) -> Drawn:
+                look = machine._look(X, weight)
+                phi = machine._phi_of(look, X.dtype)
+                hashes = look.drawn.hashes
+                return Drawn(
+                    phi.in_precision(X.dtype),
+                    [phi.block(k) for k in sizes],
+                    look.content,
+                    int(hashes[-1]) if len(hashes) else -1,
+                )
+
+            found.append(self._walk(draw, rows, n_folds, classes, score))
+        scores, divergences = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        labels = tuple(a if isinstance(a, str) else _name(a) for a in self.activation)
+        return labels, scores, divergences
+
+    def _params(
+        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
+    ) -> dict[str, Any]:
+        return {"n_hidden": size, "activation": self.activation[setting]}
+
+    def _machine(self, seed: int, **params: Any) -> EEMClassifier:
+        return EEMClassifier(
+            scale=self.scale,
+            shrinkage=self.shrinkage,
+            ridge=self.ridge,
+            decision=self.decision,
+            priors=self.priors,
+            costs=self.costs,
+            n_jobs=self.n_jobs,
+            random_state=seed,
+            **params,
+        )
+
+
+def _name(activation: Callable[..., Array]) -> str:
+    return getattr(activation, "__name__", type(activation).__name__)

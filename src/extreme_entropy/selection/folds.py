@@ -1,0 +1,54 @@
+"""Folds as users give them (a number, a splitter, a list of splits), as one number for each row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from ..errors import InputError
+
+Array = np.ndarray[Any, Any]
+
+UNTESTED = -1  # the fold of rows that are in every training set
+
+
+def split(cv: Any, X: Any, y: Array, groups: Any = None) -> Array:
+    """The fold each row is tested in; no row may be tested twice."""
+    splitter = check_cv(cv, y, classifier=True)
+    _check_number(splitter.get_n_splits(X, y, groups), y)
+    folds = np.full(len(y), UNTESTED)
+    for fold, (_, tested) in enumerate(splitter.split(X, y, groups)):
+        if (folds[tested] != UNTESTED).any():
+            raise InputError(
+                "Sums by fold need folds that do not overlap; cv tests some rows more than once "
+                f"(fold {fold} repeats rows). Use StratifiedKFold, or GridSearchCV for others."
+            )
+        folds[tested] = fold
+    return folds
+
+
+def check_folds(folds: Array, y: Array) -> int:
+    """How many folds there are; each must hold rows of each class."""
+    n_folds = int(folds.max(initial=UNTESTED)) + 1
+    _check_number(n_folds, y)
+    for fold in range(n_folds):
+        missing = np.setdiff1d(y, y[folds == fold])
+        if len(missing):
+            raise InputError(
+                f"Each fold must hold rows of each class; fold {fold} has none of "
+                f"{missing.tolist()}. Use stratified folds, or fewer of them."
+            )
+    return n_folds
+
+
+def _check_number(n_folds: int, y: Array) -> None:
+    classes, counts = np.unique(y, return_counts=True)
+    rarest = counts.argmin()
+    if counts[rarest] < n_folds:
+        raise InputError(
+            f"Each fold must hold rows of each class; cv={n_folds} folds came for class "
+            f"{classes.tolist()[rarest]!r}, which has {counts[rarest]} rows. "
+            "Use fewer folds, or gather more rows of that class."
+        )

@@ -1,0 +1,54 @@
+"""GMean and balanced accuracy: by hand, as imbalanced-learn has them, and as scorers by name."""
+
+import numpy as np
+import pytest
+from imblearn.metrics import geometric_mean_score
+from sklearn.datasets import load_iris
+from sklearn.dummy import DummyClassifier
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.svm import SVC
+
+from extreme_entropy import gmean_score
+from extreme_entropy.metrics import balanced_accuracy, gmean_scorer, scorer_of
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 5])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_gmean_is_imbalanced_learn_s(rng, n_classes, weighted):
+    """On labels of any number of classes, weighted or not, strings too."""
+    for labels in (np.arange(n_classes), np.array(list("abcde"))[:n_classes]):
+        truth = labels[rng.integers(0, n_classes, 300)]
+        guess = np.where(rng.random(300) < 0.6, truth, labels[rng.integers(0, n_classes, 300)])
+        weight = rng.random(300) if weighted else None
+        ours = gmean_score(truth, guess, sample_weight=weight)
+        theirs = geometric_mean_score(truth, guess, average="multiclass", sample_weight=weight)
+        assert ours == pytest.approx(theirs)
+
+
+def test_gmean_by_hand():
+    """Recalls ½, 1 and ⅓ have the geometric mean (1/6)^⅓; a class never found gives 0."""
+    truth = [0, 0, 1, 1, 2, 2, 2]
+    assert gmean_score(truth, [0, 1, 1, 1, 2, 0, 0]) == pytest.approx((1 / 6) ** (1 / 3))
+    assert gmean_score(truth, [0, 0, 1, 1, 0, 0, 0]) == 0.0
+    assert gmean_score(truth, truth) == 1.0
+
+
+def test_balanced_accuracy_is_scikit_learn_s(rng):
+    """The same function under the paper's neighbour's name."""
+    truth, guess = rng.integers(0, 3, (2, 50))
+    assert balanced_accuracy(truth, guess) == balanced_accuracy_score(truth, guess)
+
+
+def test_scorers_by_name():
+    """ "gmean" is ours, others are scikit-learn's, scorers stay; strange names are refused."""
+    X, y = load_iris(return_X_y=True)
+    scores = cross_val_score(SVC(), X, y, scoring=scorer_of("gmean"))
+    by_hand = cross_val_score(SVC(), X, y, scoring=lambda m, X, y: gmean_score(y, m.predict(X)))
+    np.testing.assert_allclose(scores, by_hand)
+    assert scorer_of(gmean_scorer) is gmean_scorer
+    assert scorer_of("accuracy")(DummyClassifier().fit(X, y), X, y) == pytest.approx(1 / 3)
+    grid = GridSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring=scorer_of("gmean")).fit(X, y)
+    assert 0.9 < grid.best_score_ <= 1.0
+    with pytest.raises(ValueError, match="gmeen"):
+        scorer_of("gmeen")

@@ -1,0 +1,378 @@
+"""All folds and sizes in one pass: equal to refits from scratch, honest, and the same bits."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+
+from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
+from extreme_entropy.errors import InputError
+from extreme_entropy.features.landmarks import nested_whitening
+from extreme_entropy.machine.machine import solve
+from extreme_entropy.metrics import gmean_scorer
+from extreme_entropy.moments.class_moments import ClassMoments
+from extreme_entropy.moments.summary import Summary
+from extreme_entropy.selection import one_pass
+
+SIZES = (6, 15, 30)
+PAPER = {"ridge": 0.0, "decision": "paper"}
+
+
+class Recorder:
+    """A scorer that keeps what it was shown."""
+
+    def __init__(self):
+        self.seen = []
+
+    def __call__(self, estimator, lines, y, sample_weight=None):
+        self.seen.append((estimator, lines, y))
+        return float(np.mean(estimator.predict(lines) == y))
+
+
+def problem(rng, n=300, d=4, n_classes=2):
+    """Rows within [0, 1] with labels that depend on them."""
+    X = rng.random((n, d))
+    y = np.digitize(X[:, 0] + 0.3 * rng.normal(size=n), np.linspace(0, 1, n_classes + 1)[1:-1])
+    return X, y
+
+
+def judged(search, X, y, **fit):
+    """{(setting, size, fold): (estimator, lines, labels)} as a scorer was shown them."""
+    recorder = Recorder()
+    search.set_params(scoring=recorder).fit(X, y, **fit)
+    calls = iter(recorder.seen)
+    n_settings, n_sizes, n_folds = search.path_.scores.shape
+    # Activations have a pass each; all γ share one.
+    shared = isinstance(search, EEKMClassifierCV)
+    passes = [range(n_settings)] if shared else [[s] for s in range(n_settings)]
+    found = {
+        (setting, size, fold): next(calls)
+        for settings in passes
+        for fold in range(n_folds)
+        for setting in settings
+        for size in range(n_sizes)
+    }
+    assert next(calls, None) is None
+    return found
+
+
+def close(ours, theirs):
+    """To 10⁻⁶ of their scale."""
+    np.testing.assert_allclose(ours, theirs, atol=1e-6 * np.abs(theirs).max())
+
+
+# ------------------------------------------------------------------ equal to refits
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("shrinkage", ["ledoit-wolf", "oas", 0.1])
+def test_every_size_and_fold_equals_a_refit_from_scratch(rng, n_classes, shrinkage):
+    """Decision values of EEMClassifier(size).fit(training rows), for each activation."""
+    X, y = problem(rng, n_classes=n_classes)
+    settings = {"scale": None, "shrinkage": shrinkage, **PAPER}
+    search = EEMClassifierCV(
+        SIZES, activation=("sig", "nsig", "rbf"), cv=4, random_state=3, **settings
+    )
+    found = judged(search, X, y)
+    seed = search.best_estimator_.random_state
+    splits = list(StratifiedKFold(4).split(X, y))
+    for (setting, size, fold), (estimator, lines, labels) in found.items():
+        train, test = splits[fold]
+        refit = EEMClassifier(
+            SIZES[size], activation=search.activation[setting], random_state=seed, **settings
+        ).fit(X[train], y[train])
+        assert np.array_equal(labels, y[test])
+        close(estimator.decision_function(lines), refit.decision_function(X[test]))
+        close(estimator.predict_proba(lines), refit.predict_proba(X[test]))
+
+
+@pytest.mark.parametrize("n_folds", [2, 3, 5, 10])
+def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
+    """Held-out Gaussians and ridges of each fold's machine come from its training rows alone."""
+    X, y = problem(rng, 400)
+    search = EEMClassifierCV(SIZES, activation=("rbf",), cv=n_folds, scale=None, random_state=3)
+    found = judged(search, X, y)
+    phi = (
+        EEMClassifier(
+            SIZES[-1],
+            activation="rbf",
+            scale=None,
+            random_state=search.best_estimator_.random_state,
+        )
+        .fit(X, y)
+        ._phi
+    )
+    H = phi(X)
+    per_fold = -(-6 // n_folds)
+    folds = np.empty(len(X), dtype=int)
+    for fold, (_, test) in enumerate(StratifiedKFold(n_folds).split(X, y)):
+        folds[test] = fold
+    cells = folds * per_fold + (phi.content(X) % np.uint64(per_fold)).astype(int)
+    for (_, size, fold), (estimator, lines, _) in found.items():
+        h = H[:, : SIZES[size]]
+        training = Summary(
+            tuple(
+                tuple(
+                    ClassMoments.of(h[(y == c) & (cells % 3 == g) & (folds != fold)])
+                    for g in range(3)
+                )
+                for c in (0, 1)
+            )
+        )
+        stakes = {"log_priors": np.log([0.5, 0.5]), "log_costs": np.zeros(2)}
+        machine = solve(
+            training, shrinkage="ledoit-wolf", ridge="auto", cross_fitted=True, **stakes
+        )
+        assert not machine.remarks
+        line = h[folds == fold] @ machine.operators.T
+        close(estimator.decision_function(lines), machine.scores(line))
+
+
+def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng):
+    """A few hundred rows: φ of each fold is the one a refit on its training rows draws."""
+    X, y = problem(rng)
+    settings = {"activation": "mixed", **PAPER}
+    search = EEMClassifierCV(SIZES, cv=3, random_state=3, **settings | {"activation": ("mixed",)})
+    found = judged(search, X, y)
+    seed = search.best_estimator_.random_state
+    for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        refit = EEMClassifier(SIZES[-1], random_state=seed, **settings).fit(X[train], y[train])
+        estimator, lines, _ = found[0, 2, fold]
+        close(estimator.decision_function(lines), refit.decision_function(X[test]))
+        phi = refit._phi
+        for size, k in enumerate(SIZES[:2]):
+            chosen = np.r_[phi.block(k)]
+            assert len(chosen) == k
+            h = phi(X)[:, chosen]
+            summary = Summary(tuple((ClassMoments.of(h[train][y[train] == c]),) for c in (0, 1)))
+            machine = solve(
+                summary,
+                shrinkage="ledoit-wolf",
+                ridge=0.0,
+                cross_fitted=False,
+                log_priors=np.log([0.5, 0.5]),
+                log_costs=np.zeros(2),
+            )
+            estimator, lines, _ = found[0, size, fold]
+            line = h[test] @ machine.operators.T
+            close(estimator.decision_function(lines), machine.scores(line))
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
+def test_every_gamma_and_landmark_count_equals_a_refit(rng, monkeypatch, kernel):
+    """Decision values of EEKMClassifier(landmarks, gamma).fit(training rows)."""
+    monkeypatch.setattr(one_pass, "LEFT", 2.0)  # never enough: landmarks anew in each fold
+    X, y = problem(rng)
+    settings = {"kernel": kernel, "scale": "minmax", **PAPER}
+    gammas = (0.5, 2.0)
+    search = EEKMClassifierCV(SIZES, gamma=gammas, cv=3, random_state=3, **settings)
+    found = judged(search, X, y)
+    seed = search.best_estimator_.random_state
+    splits = list(StratifiedKFold(3).split(X, y))
+    for (setting, size, fold), (estimator, lines, _) in found.items():
+        train, test = splits[fold]
+        refit = EEKMClassifier(
+            SIZES[size], gamma=gammas[setting], random_state=seed, **settings
+        ).fit(X[train], y[train])
+        close(estimator.decision_function(lines), refit.decision_function(X[test]))
+
+
+def test_the_winner_is_grid_search_s(rng):
+    """The same scores, winner and machine as GridSearchCV over the same fits."""
+    X, y = problem(rng, 400)
+    settings = {"scale": None, **PAPER}
+    search = EEMClassifierCV(SIZES, activation=("nsig", "rbf"), cv=5, random_state=3, **settings)
+    search.fit(X, y)
+    seed = search.best_estimator_.random_state
+    grid = GridSearchCV(
+        EEMClassifier(random_state=seed, **settings),
+        {"activation": ["nsig", "rbf"], "n_hidden": list(SIZES)},
+        cv=5,
+        scoring=gmean_scorer,
+    ).fit(X, y)
+    ours = search.path_.mean_scores.ravel()
+    np.testing.assert_allclose(ours, grid.cv_results_["mean_test_score"], atol=1e-12)
+    assert search.best_params_ == grid.best_params_
+    assert search.best_score_ == pytest.approx(grid.best_score_)
+    assert np.array_equal(search.predict(X), grid.predict(X))
+    np.testing.assert_allclose(search.scores_, search.path_.scores[search.best_index_[0]])
+
+
+# ------------------------------------------------------------------ honest
+
+
+@pytest.mark.parametrize(
+    "search",
+    [
+        EEMClassifierCV((5, 10), activation=("mixed",), cv=3, random_state=0),
+        EEKMClassifierCV((5, 10), cv=3, random_state=0),
+    ],
+)
+def test_no_scored_row_was_drawn_for_phi(rng, search):
+    """In one pass, rows drawn (and rows like them) are trained on but never scored."""
+    X, y = problem(rng, 4000)
+    X[2000:2500] = X[:500]  # rows said twice
+    y[2000:2500] = y[:500]
+    found = judged(search, X, y)
+    scored = sum(len(labels) for (s, k, _), (_, _, labels) in found.items() if s == k == 0)
+    content = search.best_estimator_._phi.content
+    hashes = content(X)
+    drawn = np.unique(hashes)[:1000]
+    assert len(np.intersect1d(hashes, drawn)) == 1000
+    assert scored == len(X) - np.isin(hashes, drawn).sum()
+
+
+def test_rows_drawn_stay_in_every_training_set(rng, monkeypatch):
+    """Training counts of each fold's machine include the drawn rows."""
+    X, y = problem(rng, 4000)
+    counts = []
+    kept = one_pass.Terms.solve
+    monkeypatch.setattr(
+        one_pass.Terms, "solve", lambda self, s: counts.append(np.sum(s.counts)) or kept(self, s)
+    )
+    found = judged(EEMClassifierCV((5,), activation=("mixed",), cv=4), X, y)
+    scored = [len(labels) for _, _, labels in found.values()]
+    np.testing.assert_allclose(np.array(counts) + scored, 4000)
+
+
+# ------------------------------------------------------------------ the same whatever the road
+
+
+def test_threads_and_storage_change_nothing(rng):
+    """The same bits with two threads; the same scores from CSR rows."""
+    X, y = problem(rng, 2500)
+    X[X < 0.2] = 0
+    for search in (
+        EEMClassifierCV(SIZES, activation=("rbf",), cv=4, random_state=0, scale="minmax"),
+        EEKMClassifierCV(SIZES, cv=4, random_state=0),
+    ):
+        one = search.fit(X, y).path_
+        two = search.set_params(n_jobs=2).fit(X, y).path_
+        assert np.array_equal(one.scores, two.scores)
+        assert np.array_equal(one.divergences, two.divergences)
+        sparse = search.fit(sp.csr_array(X), y).path_
+        np.testing.assert_allclose(sparse.scores, one.scores, atol=1e-12)
+
+
+def test_a_weight_is_a_repetition(rng):
+    """Rows with weight 2, and the same rows twice in the same folds, score alike."""
+    X, y = problem(rng, 200)
+    weight = rng.integers(1, 3, 200)
+    repeated = np.repeat(np.arange(200), weight)
+    folds = np.empty(200, dtype=int)
+    for fold, (_, test) in enumerate(StratifiedKFold(3).split(X, y)):
+        folds[test] = fold
+
+    def splits(numbers):
+        return [(np.flatnonzero(numbers != f), np.flatnonzero(numbers == f)) for f in range(3)]
+
+    for kind in (EEMClassifierCV, EEKMClassifierCV):
+        search = kind(SIZES, cv=splits(folds), random_state=0)
+        weighted = search.fit(X, y, sample_weight=weight).path_
+        twice = kind(SIZES, cv=splits(folds[repeated]), random_state=0)
+        theirs = twice.fit(X[repeated], y[repeated]).path_
+        np.testing.assert_allclose(weighted.scores, theirs.scores, atol=1e-12)
+        np.testing.assert_allclose(weighted.divergences, theirs.divergences, rtol=1e-6)
+
+
+def test_single_precision_agrees_with_double(rng):
+    """float32 rows give nearly the same scores."""
+    X, y = problem(rng, 3000)
+    search = EEMClassifierCV(SIZES, activation=("rbf",), cv=4, random_state=0, scale="minmax")
+    double = search.fit(X, y).path_.scores
+    single = search.fit(X.astype(np.float32), y).path_.scores
+    np.testing.assert_allclose(single, double, atol=0.01)
+
+
+def test_groups_stay_together(rng):
+    """A splitter by groups gets them."""
+    X, y = problem(rng, 300)
+    groups = np.arange(300) // 3
+    found = judged(
+        EEMClassifierCV(SIZES, activation=("rbf",), cv=GroupKFold(3), scale=None, **PAPER),
+        *(X, y),
+        groups=groups,
+    )
+    expected = [y[test] for _, test in GroupKFold(3).split(X, y, groups)]
+    for (_, _, fold), (_, _, labels) in found.items():
+        assert np.array_equal(labels, expected[fold])
+
+
+# ------------------------------------------------------------------ scoring
+
+
+def test_any_scorer_by_name(rng):
+    """Names of scikit-learn's scorers, on labels, decision values and probabilities."""
+    X, y = problem(rng)
+    settings = {"activation": ("rbf",), "cv": 3, "scale": None, "random_state": 0, **PAPER}
+    for scoring in ("accuracy", "roc_auc", "average_precision", "neg_log_loss", "f1"):
+        search = EEMClassifierCV((10,), scoring=scoring, **settings).fit(X, y)
+        grid = GridSearchCV(search.best_estimator_, {"n_hidden": [10]}, cv=3, scoring=scoring)
+        assert search.best_score_ == pytest.approx(grid.fit(X, y).best_score_)
+        assert search.path_.score_name == scoring
+
+
+# ------------------------------------------------------------------ the nested whitening
+
+
+@pytest.mark.parametrize("rank", [4, 30])
+def test_the_nested_whitening_is_one_and_nested(rng, rank):
+    """WᵀKW is a projection of K's rank, and its leading blocks whiten the first landmarks."""
+    A = rng.normal(size=(30, rank))
+    gram = A @ A.T
+    W = nested_whitening(gram, np.dtype(float))
+    identity = W.T @ gram @ W
+    kept = W.any(axis=0)
+    assert kept.sum() == rank
+    np.testing.assert_allclose(identity[np.ix_(kept, kept)], np.eye(rank), atol=1e-6)
+    assert not W[:, ~kept].any()
+    for k in (3, 10):
+        np.testing.assert_allclose(
+            W[:k, :k], nested_whitening(gram[:k, :k], np.dtype(float)), atol=1e-8
+        )
+
+
+# ------------------------------------------------------------------ bad input
+
+
+@pytest.mark.parametrize(
+    ("search", "words"),
+    [
+        (EEMClassifierCV(()), ["n_hidden", "empty"]),
+        (EEMClassifierCV((10, 0)), ["n_hidden", "positive", "0"]),
+        (EEMClassifierCV((10, 2.5)), ["n_hidden", "whole", "2.5"]),
+        (EEMClassifierCV((10,), activation=()), ["activation", "empty"]),
+        (EEMClassifierCV((10,), activation=("tanh",)), ["activation", "tanh"]),
+        (EEMClassifierCV((10,), scoring="gmeen"), ["gmeen"]),
+        (EEMClassifierCV((10,), cv=40), ["cv=40", "30 rows", "1"]),
+        (EEMClassifierCV((10,), cv=ShuffleSplit(3, random_state=0)), ["overlap", "fold"]),
+        (EEKMClassifierCV(()), ["n_landmarks", "empty"]),
+        (EEKMClassifierCV((10,), gamma=()), ["gamma", "empty"]),
+        (EEKMClassifierCV((10,), gamma=(1.0, -2.0)), ["gamma", "positive", "-2"]),
+        (EEKMClassifierCV((10,), kernel="linear"), ["kernel", "linear"]),
+        (EEMClassifierCV((10,), scoring=lambda *_: np.nan), ["NaN"]),
+    ],
+    ids=lambda value: "" if isinstance(value, list) else None,
+)
+def test_bad_input_is_a_clear_error(rng, search, words):
+    """What must hold, what came, what to do."""
+    X = rng.random((300, 3))
+    y = (np.arange(300) < 30).astype(int)
+    with pytest.raises(ValueError) as error:  # noqa: PT011  # words are checked below
+        search.fit(X, y)
+    for word in words:
+        assert word in str(error.value)
+
+
+def test_a_fold_without_a_class_is_a_clear_error(rng):
+    """Folds along sorted labels."""
+    X, y = rng.random((60, 2)), np.repeat([0, 1], 30)
+    splits = [(np.arange(20, 60), np.arange(20)), (np.arange(20), np.arange(20, 60))]
+    with pytest.raises(InputError, match="fold 0 has none of"):
+        EEMClassifierCV((5,), cv=splits).fit(X, y)
+
+
+def test_one_class_is_a_clear_error(rng):
+    """As for EEMClassifier."""
+    with pytest.raises(InputError, match="only one class"):
+        EEMClassifierCV((5,)).fit(rng.random((60, 2)), np.zeros(60))

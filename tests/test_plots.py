@@ -1,0 +1,490 @@
+"""Pictures show what the machine says, where they are told to, and change nothing."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from scipy.stats import norm, sem
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.errors import InputError
+from extreme_entropy.plots import PathDisplay, ProcessDisplay, ProjectionDisplay
+
+mpl.use("Agg")
+import matplotlib.pyplot as plt
+
+MACHINES = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
+every_machine = pytest.mark.parametrize("machine", MACHINES, ids=["EEM", "EEKM"])
+both_rows_pictures = pytest.mark.parametrize("display", [ProjectionDisplay, ProcessDisplay])
+
+
+@pytest.fixture(autouse=True)
+def _closed_figures():
+    yield
+    plt.close("all")
+
+
+def moons():
+    X, y = make_moons(240, noise=0.25, random_state=0)
+    return X, np.array(["no", "yes"])[y]
+
+
+def wide():
+    """Five columns, a rare class."""
+    rng = np.random.default_rng(3)
+    y = np.repeat(["common", "rare"], [180, 30])
+    return rng.normal(size=(210, 5)) + 1.5 * (y == "rare")[:, None], y
+
+
+def ternary():
+    rng = np.random.default_rng(7)
+    y = np.repeat([10, 20, 30], [80, 50, 30])
+    return rng.normal(size=(160, 3)) + y[:, None] / 8, y
+
+
+def some_path():
+    rng = np.random.default_rng(5)
+    return SimpleNamespace(
+        sizes=np.array([50, 100, 250, 500]),
+        scores=rng.uniform(0.6, 0.9, (3, 4, 5)),
+        divergences=rng.uniform(1, 2, (3, 4)),
+        labels=["sig", "nsig", "rbf"],
+        size_name="n_hidden",
+        score_name="GMean",
+        best=(2, 1),
+    )
+
+
+class Searched(BaseEstimator):
+    """A classifier that keeps a path."""
+
+    def fit(self):
+        self.path_ = some_path()
+        return self
+
+
+# ------------------------------------------------------------------------ the line
+
+
+@every_machine
+@pytest.mark.parametrize("data", [moons, wide])
+def test_the_line_holds_what_the_machine_says(machine, data):
+    """Projections, Gaussians and thresholds are the machine's own."""
+    X, y = data()
+    machine = clone(machine).fit(X, y)
+    display = ProjectionDisplay.from_estimator(machine, X, y)
+    np.testing.assert_allclose(display.projections, machine.project(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(display.positive, y == machine.classes_[1])
+    np.testing.assert_array_equal(display.means, machine.means_)
+    np.testing.assert_array_equal(display.variances, machine.variances_)
+    drawn = [line.get_xdata()[0] for line in display.threshold_lines_]
+    np.testing.assert_array_equal(drawn, machine.thresholds_)
+
+
+@every_machine
+def test_all_densities_integrate_to_one(machine):
+    """Histograms exactly, Gaussians but for their tails, however rare the class."""
+    X, y = wide()
+    display = ProjectionDisplay.from_estimator(clone(machine).fit(X, y), X, y, bins=17)
+    for histogram in display.histograms_:
+        density, edges, _ = histogram.get_data()
+        assert len(density) == 17
+        assert density @ np.diff(edges) == pytest.approx(1, abs=1e-12)
+    for curve in display.gaussians_:
+        assert np.trapezoid(curve.get_ydata(), curve.get_xdata()) == pytest.approx(1, abs=1e-4)
+
+
+@every_machine
+def test_each_class_has_its_own_histogram_and_gaussian(machine):
+    """Drawn curves are the density of each class's mean and variance; bars count its own rows."""
+    X, y = wide()
+    machine = clone(machine).fit(X, y)
+    display = ProjectionDisplay.from_estimator(machine, X, y)
+    for c in range(2):
+        t, drawn = display.gaussians_[c].get_data()
+        ours = norm(machine.means_[c], np.sqrt(machine.variances_[c])).pdf(t)
+        np.testing.assert_allclose(drawn, ours)
+        density, edges, _ = display.histograms_[c].get_data()
+        counts, _ = np.histogram(display.projections[y == machine.classes_[c]], edges)
+        np.testing.assert_allclose(density, counts / counts.sum() / np.diff(edges))
+
+
+@pytest.mark.parametrize("costs", [None, {"yes": 8}, {"no": 1e60}, {"yes": 1e60}])
+def test_regions_are_shaded_for_the_class_that_wins_there(costs):
+    """At each region's middle, the colour is that of the larger stake times density."""
+    X, y = moons()
+    machine = EEMClassifier(30, random_state=0, costs=costs).fit(X, y)
+    display = ProjectionDisplay.from_estimator(machine, X, y)
+    low, high = display.ax_.get_xlim()
+    assert len(display.regions_) == 1 + sum(low < t < high for t in machine.thresholds_)
+    costs = costs or {}
+    for region in display.regions_:
+        t = region.get_x() + region.get_width() / 2
+        stakes = [
+            costs.get(name, 1) * norm(m, np.sqrt(s)).pdf(t)
+            for name, m, s in zip(machine.classes_, machine.means_, machine.variances_, strict=True)
+        ]
+        winner = display.histograms_[int(np.argmax(stakes))].get_facecolor()
+        np.testing.assert_allclose(region.get_facecolor()[:3], winner[:3])
+    assert not ProjectionDisplay.from_estimator(machine, X, y, regions=False).regions_
+
+
+def test_thresholds_out_of_view_are_named():
+    """A threshold far away is not seen, so the legend says where it is."""
+    X, y = moons()
+    machine = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProjectionDisplay.from_estimator(machine, X, y)
+    display.thresholds = np.array([-1234.0, 0.1])
+    legend = display.plot().ax_.get_legend()
+    assert legend.get_texts()[-1].get_text() == "thresholds (also at -1.23e+03)"
+
+
+@every_machine
+def test_a_pair_of_many_classes_has_its_own_line(machine):
+    """`pair` chooses the line; rows of other classes are left out."""
+    X, y = ternary()
+    machine = clone(machine).fit(X, y)
+    for pair, (i, j) in enumerate(machine.machine_.pairs):
+        display = ProjectionDisplay.from_estimator(machine, X, y, pair=pair)
+        two = machine.classes_[[i, j]]
+        rows = np.isin(y, two)
+        np.testing.assert_allclose(display.projections, machine.project(X)[rows, pair], rtol=1e-9)
+        np.testing.assert_array_equal(display.positive, y[rows] == two[1])
+        np.testing.assert_array_equal(display.thresholds, machine.thresholds_[pair])
+        assert display.class_names == tuple(map(str, two))
+
+
+# ------------------------------------------------------------------------ the process
+
+
+@every_machine
+@pytest.mark.parametrize("data", [moons, wide])
+def test_the_feature_plane_is_true_to_the_method(machine, data):
+    """Rows and ellipses in it are φ(x), m± and Σ± by another route, and v is widest across β."""
+    X, y = data()
+    machine = clone(machine).fit(X, y)
+    features = ProcessDisplay.from_estimator(machine, X, y).features
+    phi = machine._phi(X)
+    np.testing.assert_allclose(features.points[:, 0], machine.project(X), atol=1e-9)
+
+    # v from the rows: the part of the plane's second coordinate that φ(x) explains.
+    v = np.linalg.lstsq(phi, features.points[:, 1], rcond=None)[0]
+    np.testing.assert_allclose(phi @ v, features.points[:, 1], atol=1e-7)
+    for c, epsilon in enumerate(machine.shrinkage_):
+        rows = phi[y == machine.classes_[c]]
+        plain = np.cov(rows.T, bias=True)
+        theirs = (1 - epsilon) * plain + epsilon * np.trace(plain) / len(plain) * np.eye(len(plain))
+        np.testing.assert_allclose(features.means[c, 0], machine.beta_ @ rows.mean(axis=0))
+        np.testing.assert_allclose(
+            features.covariances[c, 0, 0], machine.beta_ @ theirs @ machine.beta_
+        )
+        points = features.points[y == machine.classes_[c]]
+        np.testing.assert_allclose(features.means[c], points.mean(axis=0), atol=1e-9)
+
+
+def test_v_is_a_unit_vector_across_beta_and_none_is_wider(rng):
+    """Rayleigh: vᵀΣv is the largest of all unit vectors orthogonal to β."""
+    from extreme_entropy.plots.process import _widest_across
+
+    root = rng.normal(size=(12, 12))
+    covariance, beta = root @ root.T, rng.normal(size=12) * 7
+    v = _widest_across(beta, covariance)
+    assert v @ beta == pytest.approx(0, abs=1e-10)
+    assert v @ v == pytest.approx(1)
+    others = rng.normal(size=(500, 12)) + 3 * v
+    others -= np.outer(others @ beta, beta) / (beta @ beta)
+    others /= np.linalg.norm(others, axis=1, keepdims=True)
+    assert (np.einsum("ij,jk,ik->i", others, covariance, others) <= v @ covariance @ v).all()
+
+
+def test_ellipses_lie_at_one_and_two_deviations():
+    """(p − m)ᵀΣ⁻¹(p − m) = k² for each point drawn."""
+    X, y = moons()
+    display = ProcessDisplay.from_estimator(EEMClassifier(30, random_state=0).fit(X, y), X, y)
+    for lines, mean, covariance in zip(
+        display.ellipses_, display.features.means, display.features.covariances, strict=True
+    ):
+        for k, line in enumerate(lines, start=1):
+            away = line.get_xydata() - mean
+            squared = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
+            np.testing.assert_allclose(squared, k**2, rtol=1e-6)
+
+
+@every_machine
+@pytest.mark.parametrize("costs", [None, {"yes": 5}])
+def test_the_grid_is_what_the_machine_predicts(machine, costs):
+    """Probabilities and boundary of two columns; costs move the boundary only."""
+    X, y = moons()
+    machine = clone(machine).set_params(costs=costs).fit(X, y)
+    display = ProcessDisplay.from_estimator(machine, X, y)
+    x, y_, answers = display.grid
+    rows = np.array([[a, b] for b in y_[::20] for a in x[::20]])
+    np.testing.assert_allclose(
+        answers.probabilities[::20, ::20].ravel(), machine.predict_proba(rows)[:, 1], atol=1e-9
+    )
+    for path in display.boundary_.get_paths():
+        near = machine.decision_function(path.vertices)
+        assert np.median(abs(near)) < 0.02 * abs(answers.decisions).max()
+
+
+def test_more_columns_are_seen_by_their_principal_components():
+    """Points are the scaled rows' two widest directions, coloured by probability."""
+    X, y = wide()
+    machine = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProcessDisplay.from_estimator(machine, X, y)
+    scaled = machine._phi.scaling(X)
+    singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(display.inputs.points, axis=0), singular[:2])
+    assert display.inputs.names[0].startswith("principal component 1 (")
+    assert display.grid is None
+    assert display.boundary_ is None
+    np.testing.assert_allclose(display.answers.probabilities, machine.predict_proba(X)[:, 1])
+    coloured = [c for c in display.axes_[3].collections if c.get_array() is not None]
+    shown = np.concatenate([np.ma.getdata(c.get_array()) for c in coloured])
+    np.testing.assert_allclose(np.sort(shown), np.sort(display.answers.probabilities))
+
+
+def test_many_rows_are_thinned_but_all_count_in_the_densities():
+    """Points are a selection; projections are not."""
+    X, y = wide()
+    machine = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProcessDisplay.from_estimator(machine, X, y, n_points=40)
+    assert len(display.inputs.points) == len(display.features.points) == len(display.positive) == 40
+    assert len(display.projection.projections) == len(y)
+    assert 3 <= display.positive.sum() <= 9
+
+
+def test_awkward_data_can_be_drawn():
+    """One column, one neuron, columns that do not vary, sparse and single-precision rows."""
+    X, y = wide()
+    one = EEMClassifier(1, activation="rbf", random_state=0).fit(X[:, :1], y)
+    ProcessDisplay.from_estimator(one, X[:, :1], y)
+    flat = X[:, :2].copy()
+    flat[:, 1] = 4.0
+    ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(flat, y), flat, y)
+    for rows in (sp.csr_array(X), X.astype(np.float32)):
+        ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(rows, y), rows, y)
+
+
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.DegenerateWarning")
+def test_a_machine_that_cannot_tell_can_be_drawn():
+    """Classes alike to φ: no line, no threshold, no boundary."""
+    X, y = np.ones((20, 2)), np.arange(20) % 2
+    display = ProcessDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y), X, y)
+    assert not display.projection.threshold_lines_
+    assert display.boundary_ is None
+    display.figure_.canvas.draw()
+
+
+# ------------------------------------------------------------------------ the path
+
+
+def test_bands_are_one_standard_error_about_the_mean():
+    """Over folds, by SciPy's `sem`."""
+    path = some_path()
+    display = PathDisplay(**vars(path)).plot()
+    for setting, (line, band) in enumerate(zip(display.lines_, display.bands_, strict=True)):
+        mean, error = path.scores[setting].mean(axis=1), sem(path.scores[setting], axis=1)
+        np.testing.assert_allclose(line.get_ydata(), mean)
+        corners = band.get_paths()[0].vertices
+        for size, low, high in zip(path.sizes, mean - error, mean + error, strict=True):
+            edge = corners[corners[:, 0] == size, 1]
+            np.testing.assert_allclose([edge.min(), edge.max()], [low, high])
+    drawn = [line.get_ydata() for line in display.divergence_lines_]
+    np.testing.assert_array_equal(drawn, path.divergences)
+
+
+def test_the_best_machine_is_marked_in_both_panels():
+    """At its size, mean score and divergence, and by name."""
+    path = some_path()
+    display = PathDisplay.from_estimator(Searched().fit())
+    places = [mark.get_xydata()[0] for mark in display.best_]
+    np.testing.assert_allclose(
+        places, [[100, path.scores[2, 1].mean()], [100, path.divergences[2, 1]]]
+    )
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert legend == ["sig", "nsig", "rbf", "± standard error", "best: rbf, 100"]
+    assert display.ax_.get_shared_x_axes().joined(display.ax_, display.divergence_ax_)
+
+
+def test_a_path_may_come_in_any_order_and_with_a_single_fold():
+    """Curves run from small to large; one fold has no band."""
+    display = PathDisplay(
+        sizes=[500, 50, 100], scores=[[[0.9], [0.7], [0.8]]], divergences=[[3, 1, 2]], best=(0, 0)
+    ).plot()
+    np.testing.assert_array_equal(display.lines_[0].get_xdata(), [50, 100, 500])
+    np.testing.assert_array_equal(display.divergence_lines_[0].get_ydata(), [1, 2, 3])
+    assert display.bands_ == []
+    assert display.best_[0].get_xydata().tolist() == [[500, 0.9]]
+
+
+def test_every_size_is_named_where_there_is_room():
+    """Even sizes get an even axis, doubling ones a logarithmic one."""
+    for sizes, scale in (([100, 200, 300, 400], "linear"), ([50, 100, 250, 1000], "log")):
+        scores = np.ones((1, len(sizes), 2))
+        ax = PathDisplay(sizes=sizes, scores=scores, divergences=scores[..., 0]).plot().ax_
+        assert ax.get_xscale() == scale
+        assert ax.get_xticks().tolist() == sizes
+
+
+# ------------------------------------------------------------------------ the manners of all
+
+
+@both_rows_pictures
+def test_pictures_see_rows_as_a_pipelines_machine_does(display):
+    """Earlier steps transform; one step is a pipeline too."""
+    X, y = wide()
+    pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
+    ours = display.from_estimator(pipeline, X, y)
+    theirs = display.from_estimator(pipeline[-1], pipeline[0].transform(X), y)
+    if display is ProcessDisplay:
+        np.testing.assert_array_equal(ours.inputs.points, theirs.inputs.points)
+        ours, theirs = ours.projection, theirs.projection
+    np.testing.assert_array_equal(ours.projections, theirs.projections)
+    display.from_estimator(make_pipeline(EEMClassifier(20, random_state=0)).fit(X, y), X, y)
+
+
+@both_rows_pictures
+@every_machine
+def test_pictures_change_nothing_and_warn_of_nothing(display, machine, recwarn):
+    """The machine is to the last bit what it was; frames keep their names."""
+    X, y = moons()
+    frame = pd.DataFrame(X, columns=["wide", "high"])
+    machine = clone(machine).fit(frame, y)
+    before, solved = dict(vars(machine)), machine._solved
+    drawn = display.from_estimator(machine, frame, y)
+    assert vars(machine).keys() == before.keys()
+    assert all(vars(machine)[name] is value for name, value in before.items())
+    assert machine._solved is solved
+    assert not recwarn.list
+    if display is ProcessDisplay:
+        assert drawn.axes_[0].get_xlabel() == "wide"
+        assert drawn.axes_[3].get_ylabel() == "high"
+
+
+def test_given_axes_are_drawn_on():
+    """No other figure is made, and the given axes are kept."""
+    X, y = moons()
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    figure, axes = plt.subplots(1, 6)
+    line = ProjectionDisplay.from_estimator(machine, X, y, ax=axes[0])
+    process = ProcessDisplay.from_estimator(machine, X, y, axes=axes[1:5])
+    path = PathDisplay.from_estimator(Searched().fit(), ax=axes[5])
+    assert line.ax_ is axes[0]
+    assert list(process.axes_) == list(axes[1:5])
+    assert path.ax_ is axes[5]
+    assert line.figure_ is process.figure_ is path.figure_ is figure
+    assert plt.get_fignums() == [figure.number]
+    free = figure.add_axes((0.1, 0.1, 0.3, 0.3))
+    assert PathDisplay.from_estimator(Searched().fit(), ax=free).ax_ is free
+
+
+def test_a_picture_can_be_drawn_again():
+    """Data are kept, so `plot` needs no machine."""
+    X, y = moons()
+    display = ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(X, y), X, y)
+    first = display.figure_
+    assert display.plot() is display
+    assert display.figure_ is not first
+
+
+@both_rows_pictures
+def test_what_cannot_be_drawn_is_refused_in_words(display):
+    """What must hold, what came, what to do."""
+    X, y = moons()
+    machine = EEMClassifier(20, random_state=0)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        display.from_estimator(machine, X, y)
+    with pytest.raises(NotFittedError, match="not fitted"):
+        display.from_estimator(make_pipeline(StandardScaler(), machine), X, y)
+    machine.fit(X, y)
+    with pytest.raises(InputError, match="LogisticRegression is none"):
+        display.from_estimator(LogisticRegression().fit(X, y), X, y)
+    with pytest.raises(InputError, match="a label for each row; X has 240, y 239"):
+        display.from_estimator(machine, X, y[1:])
+    with pytest.raises(InputError, match=r"among the machine's classes \['no', 'yes'\]"):
+        display.from_estimator(machine, X, np.where(y == "no", "never", "yes"))
+    with pytest.raises(InputError, match="y holds none of 'no'"):
+        display.from_estimator(machine, X[y == "yes"], y[y == "yes"])
+    with pytest.raises(ValueError, match="3 features"):
+        display.from_estimator(machine, np.ones((240, 3)), y)
+
+
+def test_the_number_of_classes_and_axes_must_fit():
+    """More classes are drawn pair by pair."""
+    X, y = ternary()
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match=r"draws two classes; this machine knows 3.*pair="):
+        ProcessDisplay.from_estimator(machine, X, y)
+    for pair in (3, -1):
+        with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
+            ProjectionDisplay.from_estimator(machine, X, y, pair=pair)
+    X, y = moons()
+    with pytest.raises(InputError, match="four axes to draw on; 3 came"):
+        ProcessDisplay.from_estimator(machine.fit(X, y), X, y, axes=plt.subplots(3)[1])
+
+
+def test_paths_that_do_not_fit_together_are_refused():
+    """Shapes, labels and the best machine."""
+    whole = vars(some_path())
+    for change in ({"sizes": [1, 2]}, {"scores": whole["scores"][0]}, {"divergences": [[1, 2]]}):
+        with pytest.raises(InputError, match="a score for each setting, size and fold"):
+            PathDisplay(**whole | change).plot()
+    with pytest.raises(InputError, match="2 labels came for 3 settings"):
+        PathDisplay(**whole | {"labels": ["a", "b"]}).plot()
+    with pytest.raises(InputError, match=r"below \(3, 4\); it is \(3, 0\)"):
+        PathDisplay(**whole | {"best": (3, 0)}).plot()
+    X, y = moons()
+    with pytest.raises(InputError, match="EEMClassifier has none"):
+        PathDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y))
+    with pytest.raises(NotFittedError):
+        PathDisplay.from_estimator(Searched())
+
+
+def test_importing_the_library_does_not_import_matplotlib():
+    """Nor do the pictures, until one is drawn."""
+    code = (
+        "import sys, extreme_entropy, extreme_entropy.plots; "
+        "sys.exit(any(name.partition('.')[0] == 'matplotlib' for name in sys.modules))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+    """The extra is called `plot`."""
+    X, y = moons()
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    remedy = r"needs matplotlib: pip install 'extreme-entropy\[plot\]'"
+    for draw in (
+        lambda: ProjectionDisplay.from_estimator(machine, X, y),
+        lambda: ProcessDisplay.from_estimator(machine, X, y),
+        lambda: PathDisplay.from_estimator(Searched().fit()),
+        lambda: PathDisplay(**vars(some_path())).plot(),
+    ):
+        with pytest.raises(ImportError, match=f"Display {remedy}"):
+            draw()
+
+
+def test_the_pages_code_runs(tmp_path, monkeypatch):
+    """docs/plots.md, from top to bottom; what is given there as text is not run."""
+    page = Path(__file__).parent.parent / "docs" / "plots.md"
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(code, names)  # noqa: S102 (our own page)
+    assert (tmp_path / "process.png").is_file()
