@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
-from sklearn.metrics import get_scorer, make_scorer, recall_score
+from sklearn.metrics import get_scorer, make_scorer
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 __all__ = ["balanced_accuracy", "gmean_score", "gmean_scorer", "scorer_of"]
 
@@ -35,15 +36,14 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
     >>> gmean_score(["ill", "ill", "well", "well"], ["ill", "well", "well", "well"])
     0.7071067811865476
     """
-    recalls = recall_score(
-        y_true,
-        y_pred,
-        labels=np.unique(y_true),
-        average=None,
-        sample_weight=sample_weight,
-        zero_division=0.0,
-    )
-    return float(np.prod(recalls) ** (1.0 / len(recalls)))
+    y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+    check_consistent_length(y_true, y_pred, sample_weight)
+    classes, positions = np.unique(y_true, return_inverse=True)
+    weight = np.ones(len(y_true)) if sample_weight is None else np.asarray(sample_weight, float)
+    n_rows = np.bincount(positions, weights=weight)
+    found = np.bincount(positions, weights=weight * (y_true == y_pred))
+    recalls = np.divide(found, n_rows, out=np.zeros(len(classes)), where=n_rows > 0)
+    return float(np.prod(recalls) ** (1.0 / len(classes)))
 
 
 gmean_scorer = make_scorer(gmean_score)

@@ -176,7 +176,7 @@ def _sample(points: Any, weight: Any) -> Sample:
         )
     # So little weight that the product of two would underflow counts as none.
     counted = np.flatnonzero(weight > NO_WEIGHT * weight.sum())
-    order = counted[np.argsort(points[counted], kind="stable")]
+    order = counted[np.argsort(points[counted])]
     n = float(weight.sum())
     return Sample(points[order], weight[order] / n, n)
 
@@ -273,17 +273,16 @@ def _log_sum(f: Sample, g: Sample, variance: float) -> float:
     gap, share = _nearest(f, g)
     scale = -0.5 / variance
     peak = gap * gap * scale
-    # Of the pairs beyond the reach, together, the nearest pair alone is e⁴⁰ times as much.
+    # The nearest pair alone is e⁴⁰ times as much as all pairs beyond the reach.
     reach = math.hypot(gap, math.sqrt(2 * variance * (NEGLIGIBLE - math.log(share))))
-    reach += 4 * np.finfo(float).eps * max(_size(f), _size(g))
+    reach += 4 * np.finfo(float).eps * max(_size(f), _size(g))  # or rounding might lose that pair
     total = 0.0
     for rows, columns in _blocks(f.points, g.points, reach):
         block = f.points[rows, None] - g.points[columns]
         block *= block
         block *= scale
         block -= peak
-        # No term exceeds the nearest pair's, except by rounding.
-        np.exp(np.minimum(block, 0.0, out=block), out=block)
+        np.exp(block, out=block)
         total += float(f.weight[rows] @ block @ g.weight[columns])
     return peak + math.log(total) - math.log(2 * math.pi * variance) / 2
 

@@ -19,7 +19,7 @@ from ..moments.reduction import Run, one_by_one
 from ..moments.summary import Summary
 from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
-from .operator import Ridge, operator_of
+from .operator import Ridge, operators_of
 
 Array = np.ndarray[Any, Any]
 
@@ -98,10 +98,8 @@ def hold_out(
         outside = [
             shrink(total - cell, shrinkage) for total, cell in zip(totals, inside, strict=True)
         ]
-        return [
-            [_look(inside[i], inside[j], outside[i], outside[j], ridge) for i, j in pairs]
-            for ridge in ridges
-        ]
+        by_pair = [_look(inside[i], inside[j], outside[i], outside[j], ridges) for i, j in pairs]
+        return [list(by_ridge) for by_ridge in zip(*by_pair, strict=True)]
 
     by_fold = list(run(partial(look, fold) for fold in range(summary.n_folds)))
     return [
@@ -123,21 +121,26 @@ def _look(
     positive: ClassMoments,
     outside_negative: Shrunk,
     outside_positive: Shrunk,
-    ridge: Ridge,
-) -> tuple[list[Part], list[Part]]:
-    """One fold's rows of two classes on the line of the operator that has not seen them."""
+    ridges: list[Ridge],
+) -> list[tuple[list[Part], list[Part]]]:
+    """For each ridge one fold's rows of two classes on the line that has not seen them."""
     if not (outside_negative.n and outside_positive.n and (negative.n or positive.n)):
-        return [], []
-    beta = operator_of(outside_negative, outside_positive, ridge)
-    if not beta.any():
-        return [], []
-    middle = float(beta @ (outside_negative.mean + outside_positive.mean)) / 2
-    first, second = (
-        [Part(cell.n, float(beta @ cell.mean) - middle, _variance(beta, cell))] if cell.n else []
-        for cell in (negative, positive)
-    )
-    return first, second
+        return [([], [])] * len(ridges)
+    betas = operators_of(outside_negative, outside_positive, ridges)
+    middles = betas @ (outside_negative.mean + outside_positive.mean) / 2
+    first, second = (_parts(betas, middles, cell) for cell in (negative, positive))
+    return [
+        (a, b) if beta.any() else ([], []) for a, b, beta in zip(first, second, betas, strict=True)
+    ]
 
 
-def _variance(beta: Array, cell: ClassMoments) -> float:
-    return max(float(beta @ cell.scatter @ beta) / cell.n, 0.0)
+def _parts(betas: Array, middles: Array, cell: ClassMoments) -> list[list[Part]]:
+    """One class of a fold on each line: one part, or none without rows."""
+    if not cell.n:
+        return [[] for _ in betas]
+    means = betas @ cell.mean - middles
+    variances = np.vecdot(betas @ cell.scatter, betas) / cell.n
+    return [
+        [Part(cell.n, float(mean), max(float(variance), 0.0))]
+        for mean, variance in zip(means, variances, strict=True)
+    ]

@@ -24,7 +24,7 @@ from .coupling import couple
 from .covariance import Shrunk, shrink
 from .decision import GaussianPair, floored
 from .held_out import HeldOut, hold_out
-from .operator import Ridge, operator_of
+from .operator import Ridge, operators_of
 
 Array = np.ndarray[Any, Any]
 
@@ -122,7 +122,7 @@ def solve(
     if summary.n_folds > 1 and (cross_fitted or len(ridges) > 1):
         looks = hold_out(summary, totals, pairs, shrinkage, ridges, run)
     best = max(range(len(looks)), key=lambda i: looks[i].separation, default=0)
-    operators = np.array([operator_of(classes[i], classes[j], ridges[best]) for i, j in pairs])
+    operators = np.vstack([operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs])
     remarks = _remarks(classes, operators)
     gaussians = []
     for p, ((i, j), beta) in enumerate(zip(pairs, operators, strict=True)):

@@ -6,6 +6,7 @@ minimise βᵀΣβ  subject to  βᵀm = 2,     Σ = Σ₊ + Σ₋ (+ I/C),  m =
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,21 +34,23 @@ class Ridge(NamedTuple):
         return float(self.absolute + self.relative * trace / len(negative.mean))
 
 
-def operator_of(negative: Shrunk, positive: Shrunk, ridge: Ridge) -> Array:
-    """β of two classes; zeros where their means differ by rounding alone."""
+def operators_of(negative: Shrunk, positive: Shrunk, ridges: Sequence[Ridge]) -> Array:
+    """β of two classes for each ridge; zeros where their means differ by rounding alone."""
     covariance = negative.covariance + positive.covariance
     size = (
         np.linalg.norm(negative.mean)
         + np.linalg.norm(positive.mean)
         + np.sqrt(np.trace(covariance))
     )
-    added = ridge.of(negative, positive)
-    covariance.flat[:: len(covariance) + 1] += added
-    least = added + sum(
-        c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive)
-    )
-    difference = positive.mean - negative.mean
-    return solve_operator(covariance, difference, ROUNDING * float(size), float(least))
+    difference, noise = positive.mean - negative.mean, ROUNDING * float(size)
+    diagonal = covariance.diagonal().copy()
+    shrunk = sum(c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive))
+    betas = []
+    for ridge in ridges:
+        added = ridge.of(negative, positive)
+        covariance.flat[:: len(covariance) + 1] = diagonal + added
+        betas.append(solve_operator(covariance, difference, noise, float(shrunk + added)))
+    return np.array(betas)
 
 
 def solve_operator(covariance: Array, difference: Array, noise: float, least: float = 0.0) -> Array:
@@ -59,7 +62,7 @@ def solve_operator(covariance: Array, difference: Array, noise: float, least: fl
     """
     if not np.linalg.norm(difference) > noise:
         return np.zeros_like(difference)
-    direction = _solve(covariance, difference, least) if covariance.any() else difference
+    direction = _solve(covariance, difference, least) if covariance.diagonal().any() else difference
     return direction * (2.0 / (difference @ direction))
 
 

@@ -194,18 +194,20 @@ def _machines(
     for path in paths:
         machines.append([])
         for summary in path:
-            grouped = _grouped(summary, groups)
+            grouped = _grouped(summary, groups, run)
             tasks = [partial(_solve, summary, grouped, fold, per_fold, terms) for fold in left_out]
             machines[-1].append(list(watch(run(tasks), len(tasks))))
     return machines
 
 
-def _grouped(summary: Summary, groups: int) -> Summary:
+def _grouped(summary: Summary, groups: int, run: Run) -> Summary:
     groups = min(groups, summary.n_folds)
+    tasks = [
+        partial(reduce, add, cells[g::groups]) for cells in summary.cells for g in range(groups)
+    ]
+    sums = list(run(tasks))
     return Summary(
-        tuple(
-            tuple(reduce(add, cells[g::groups]) for g in range(groups)) for cells in summary.cells
-        )
+        tuple(tuple(sums[c * groups : (c + 1) * groups]) for c in range(summary.n_classes))
     )
 
 
@@ -226,42 +228,46 @@ def _scored(
     drawn: Drawn, machines: Machines, held_out: list[Rows], score: Score, run: Run
 ) -> Scored:
     """Each fold's machines on its held-out rows."""
-    scores = [[[0.0] * len(held_out) for _ in drawn.blocks] for _ in machines]
-    for i, rows in enumerate(held_out):
-        projections = _project(
-            drawn, rows.X, [[by_fold[i] for by_fold in path] for path in machines], run
-        )
-        for path, values, found in zip(machines, scores, projections, strict=True):
-            for by_fold, value, line in zip(path, values, found, strict=True):
-                value[i] = score(by_fold[i], line, rows.labels, rows.weight)
+    tasks, owners = [], []
+    for fold, rows in enumerate(held_out):
+        readouts = _readouts(drawn, [[by_fold[fold] for by_fold in path] for path in machines])
+        for lane in lanes(len(rows.labels)):
+            owners.append(fold)
+            tasks.append(partial(_project, drawn.features, rows.X[lane], readouts))
+    parts: list[list[list[Array]]] = [[] for _ in held_out]
+    for fold, lines in zip(owners, run(tasks), strict=True):
+        parts[fold].append(lines)
+    scores = np.empty((len(machines), len(drawn.blocks), len(held_out)))
+    for fold, (rows, found) in enumerate(zip(held_out, parts, strict=True)):
+        for i, path in enumerate(machines):
+            whole = np.concatenate([part[i] for part in found]).astype(float)
+            pairs = np.cumsum([len(by_fold[fold].pairs) for by_fold in path])[:-1]
+            for k, line in enumerate(np.split(whole, pairs, axis=1)):
+                scores[i, k, fold] = score(path[k][fold], line, rows.labels, rows.weight)
     divergences = [
         [[float(m.divergences.mean()) for m in by_fold] for by_fold in path] for path in machines
     ]
-    return Scored(np.array(scores), np.array(divergences))
+    return Scored(scores, np.array(divergences))
 
 
-def _project(drawn: Drawn, X: Any, machines: list[list[Machine]], run: Run) -> list[list[Array]]:
-    """Rows on the lines of every φ's and size's machine, from one look at them."""
+def _readouts(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
+    """For each φ the operators of all sizes, zero on neurons a size lacks    (h, sizes · pairs)."""
     readouts = []
     for h, path in zip(drawn.features.sizes, machines, strict=True):
-        padded = [np.zeros((h, len(machine.pairs)), X.dtype) for machine in path]
+        padded = [np.zeros((h, len(machine.pairs))) for machine in path]
         for readout, block, machine in zip(padded, drawn.blocks, path, strict=True):
             readout[np.r_[block]] = machine.operators.T
         readouts.append(np.hstack(padded))
+    return readouts
 
-    def look(lane: slice) -> list[Array]:
-        part = X[lane]
-        n, width = part.shape[0], drawn.features.width
-        work = drawn.features.worker(min(chunk_rows(width), n), X.dtype)
-        lines = [np.empty((n, readout.shape[1]), X.dtype) for readout in readouts]
-        for s in chunks(n, width):
-            for line, readout, H in zip(lines, readouts, work(dense(part[s])), strict=True):
-                line[s] = H @ readout
-        return lines
 
-    parts = list(run([partial(look, lane) for lane in lanes(X.shape[0])]))
-    whole = (np.concatenate(lines).astype(float) for lines in zip(*parts, strict=True))
-    return [
-        np.split(lines, np.cumsum([len(m.pairs) for m in path])[:-1], axis=1)
-        for lines, path in zip(whole, machines, strict=True)
-    ]
+def _project(features: Features, X: Any, readouts: list[Array]) -> list[Array]:
+    """Rows on the lines of every φ's and size's machine, from one look at them."""
+    n = X.shape[0]
+    work = features.worker(min(chunk_rows(features.width), n), X.dtype)
+    readouts = [readout.astype(X.dtype, copy=False) for readout in readouts]
+    lines = [np.empty((n, readout.shape[1]), X.dtype) for readout in readouts]
+    for s in chunks(n, features.width):
+        for line, readout, H in zip(lines, readouts, work(dense(X[s])), strict=True):
+            line[s] = H @ readout
+    return lines
