@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import rows
 from measure import best_seconds, peak_megabytes
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, PredefinedSplit
 
 from extreme_entropy import EEMClassifier, EEMClassifierCV
 from extreme_entropy.metrics import gmean_scorer
@@ -74,8 +74,9 @@ def measure(name: str, plain: Any, search: Any, X: Any, y: Any, *, grid: bool) -
         "grid_gmean": "",
     }
     if grid:
+        folds = PredefinedSplit(search.folds_)
         refits = GridSearchCV(
-            plain, {"n_hidden": list(search.n_hidden)}, scoring=gmean_scorer, cv=search.cv
+            plain, {"n_hidden": list(search.n_hidden)}, scoring=gmean_scorer, cv=folds
         )
         (seconds,) = best_seconds(partial(refits.fit, X, y), repeats=1)
         row |= {

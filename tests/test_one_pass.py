@@ -3,7 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.model_selection import GridSearchCV, GroupKFold, ShuffleSplit, StratifiedKFold
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+)
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import InputError
@@ -75,7 +81,7 @@ def test_every_size_and_fold_equals_a_refit_from_scratch(rng, n_classes, shrinka
     )
     found = judged(search, X, y)
     seed = search.best_estimator_.random_state
-    splits = list(StratifiedKFold(4).split(X, y))
+    splits = list(PredefinedSplit(search.folds_).split())
     for (setting, size, fold), (estimator, lines, labels) in found.items():
         train, test = splits[fold]
         refit = EEMClassifier(
@@ -104,9 +110,7 @@ def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
     )
     H = phi(X)
     per_fold = -(-6 // n_folds)
-    folds = np.empty(len(X), dtype=int)
-    for fold, (_, test) in enumerate(StratifiedKFold(n_folds).split(X, y)):
-        folds[test] = fold
+    folds = search.folds_
     cells = folds * per_fold + (phi.content(X) % np.uint64(per_fold)).astype(int)
     for (_, size, fold), (estimator, lines, _) in found.items():
         h = H[:, : SIZES[size]]
@@ -135,7 +139,7 @@ def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng)
     search = EEMClassifierCV(SIZES, cv=3, random_state=3, **settings | {"activation": ("mixed",)})
     found = judged(search, X, y)
     seed = search.best_estimator_.random_state
-    for fold, (train, test) in enumerate(StratifiedKFold(3).split(X, y)):
+    for fold, (train, test) in enumerate(PredefinedSplit(search.folds_).split()):
         refit = EEMClassifier(SIZES[-1], random_state=seed, **settings).fit(X[train], y[train])
         estimator, lines, _ = found[0, 2, fold]
         close(estimator.decision_function(lines), refit.decision_function(X[test]))
@@ -168,7 +172,7 @@ def test_every_gamma_and_landmark_count_equals_a_refit(rng, monkeypatch, kernel)
     search = EEKMClassifierCV(SIZES, gamma=gammas, cv=3, random_state=3, **settings)
     found = judged(search, X, y)
     seed = search.best_estimator_.random_state
-    splits = list(StratifiedKFold(3).split(X, y))
+    splits = list(PredefinedSplit(search.folds_).split())
     for (setting, size, fold), (estimator, lines, _) in found.items():
         train, test = splits[fold]
         refit = EEKMClassifier(
@@ -187,15 +191,78 @@ def test_the_winner_is_grid_search_s(rng):
     grid = GridSearchCV(
         EEMClassifier(random_state=seed, **settings),
         {"activation": ["nsig", "rbf"], "n_hidden": list(SIZES)},
-        cv=5,
+        cv=PredefinedSplit(search.folds_),
         scoring=gmean_scorer,
     ).fit(X, y)
     ours = search.path_.mean_scores.ravel()
     np.testing.assert_allclose(ours, grid.cv_results_["mean_test_score"], atol=1e-12)
     assert search.best_params_ == grid.best_params_
     assert search.best_score_ == pytest.approx(grid.best_score_)
-    assert np.array_equal(search.predict(X), grid.predict(X))
+    close(search.decision_function(X), grid.decision_function(X))
     np.testing.assert_allclose(search.scores_, search.path_.scores[search.best_index_[0]])
+
+
+# ------------------------------------------------------------------ the best machine
+
+
+@pytest.mark.parametrize("settings", [PAPER, {}], ids=["paper", "cross-fitted"])
+@pytest.mark.parametrize("n_folds", [5, 10])
+def test_the_best_machine_is_the_fit_on_all_rows(rng, settings, n_folds):
+    """Put together from the folds' sums, without another pass; it learns and forgets on."""
+    X, y = problem(rng, 900)
+    search = EEMClassifierCV(
+        SIZES, activation=("nsig", "rbf"), cv=n_folds, scale="minmax", random_state=3, **settings
+    ).fit(X, y)
+    best = search.best_estimator_
+    fresh = EEMClassifier(**best.get_params()).fit(X, y)
+    close(best.decision_function(X), fresh.decision_function(X))
+    assert best._summary.n_folds == fresh._summary.n_folds
+    np.testing.assert_allclose(best._summary.counts, fresh._summary.counts)
+    more, labels = problem(rng, 50)
+    best.partial_fit(more, labels).forget(more, labels)
+    close(best.decision_function(X), fresh.decision_function(X))
+
+
+@pytest.mark.parametrize("n_folds", [3, 4, 7, 10])
+@pytest.mark.parametrize("kind", ["mixed", "kernel"])
+def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds, kind):
+    """In one pass or refitted, its parts are those of a machine of that size."""
+    X, y = problem(rng, 5000)
+    common = {"cv": n_folds, "random_state": 3}
+    if kind == "mixed":
+        search = EEMClassifierCV(SIZES, activation=("mixed",), **common).fit(X, y)
+    else:
+        search = EEKMClassifierCV(SIZES, **common).fit(X, y)
+    best = search.best_estimator_
+    assert best._phi.layer.size == SIZES[search.best_index_[1]]
+    assert np.sum(best._summary.counts) == len(X)
+    assert best.score(X, y) > search.best_score_ - 0.05
+    folds = best._phi.content(X) % np.uint64(best._summary.n_folds)
+    counts = [
+        [np.sum((y == c) & (folds == f)) for f in range(best._summary.n_folds)] for c in (0, 1)
+    ]
+    np.testing.assert_allclose(best._summary.counts, counts)
+    cells = best._summary.cells
+    H = best._phi(X)
+    np.testing.assert_allclose(
+        cells[1][0].mean, H[(y == 1) & (folds == 0)].mean(axis=0), atol=1e-9 * abs(H).max()
+    )
+    best.forget(X[:10], y[:10])
+
+
+def test_a_number_of_folds_forgets_the_order_of_rows(rng):
+    """Folds follow from what rows say; a rare class gets stratified ones."""
+    X, y = problem(rng, 600)
+    X[300:400] = X[:100]
+    search = EEMClassifierCV((5,), activation=("rbf",), random_state=3)
+    folds = search.fit(X, y).folds_
+    assert np.array_equal(folds[300:400], folds[:100])
+    order = rng.permutation(600)
+    assert np.array_equal(search.fit(X[order], y[order]).folds_, folds[order])
+    y = (np.arange(600) < 40).astype(int)
+    folds = search.fit(X, y).folds_
+    for fold, (_, test) in enumerate(StratifiedKFold(10).split(X, y)):
+        assert np.array_equal(np.flatnonzero(folds == fold), test)
 
 
 # ------------------------------------------------------------------ honest
@@ -307,7 +374,8 @@ def test_any_scorer_by_name(rng):
     settings = {"activation": ("rbf",), "cv": 3, "scale": None, "random_state": 0, **PAPER}
     for scoring in ("accuracy", "roc_auc", "average_precision", "neg_log_loss", "f1"):
         search = EEMClassifierCV((10,), scoring=scoring, **settings).fit(X, y)
-        grid = GridSearchCV(search.best_estimator_, {"n_hidden": [10]}, cv=3, scoring=scoring)
+        folds = PredefinedSplit(search.folds_)
+        grid = GridSearchCV(search.best_estimator_, {"n_hidden": [10]}, cv=folds, scoring=scoring)
         assert search.best_score_ == pytest.approx(grid.fit(X, y).best_score_)
         assert search.path_.score_name == scoring
 
@@ -317,19 +385,16 @@ def test_any_scorer_by_name(rng):
 
 @pytest.mark.parametrize("rank", [4, 30])
 def test_the_nested_whitening_is_one_and_nested(rng, rank):
-    """WᵀKW is a projection of K's rank, and its leading blocks whiten the first landmarks."""
+    """WᵀKW = I of K's rank, and its leading blocks whiten the first landmarks."""
     A = rng.normal(size=(30, rank))
     gram = A @ A.T
-    W = nested_whitening(gram, np.dtype(float))
-    identity = W.T @ gram @ W
-    kept = W.any(axis=0)
-    assert kept.sum() == rank
-    np.testing.assert_allclose(identity[np.ix_(kept, kept)], np.eye(rank), atol=1e-6)
-    assert not W[:, ~kept].any()
+    W, ranks = nested_whitening(gram, np.dtype(float))
+    assert W.shape == (30, rank)
+    assert ranks.tolist() == [1, *np.minimum(np.arange(1, 31), rank)]
+    np.testing.assert_allclose(W.T @ gram @ W, np.eye(rank), atol=1e-6)
     for k in (3, 10):
-        np.testing.assert_allclose(
-            W[:k, :k], nested_whitening(gram[:k, :k], np.dtype(float)), atol=1e-8
-        )
+        theirs, _ = nested_whitening(gram[:k, :k], np.dtype(float))
+        np.testing.assert_allclose(W[:k, : ranks[k]], theirs, atol=1e-8)
 
 
 # ------------------------------------------------------------------ bad input

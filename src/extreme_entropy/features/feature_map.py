@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from .content import ContentHash
-from .kernels import KernelLayer
+from .kernels import KernelLayer, KernelOnly
 from .mixed import Mixed
 from .neurons import Custom, Product, Radial, Relu, Sigmoid
 from .scaling import Scaling
@@ -74,6 +74,11 @@ class FeatureMap:
     def block(self, k: int) -> tuple[slice, ...]:
         """The features that the machine with k of these neurons has."""
         return self.layer.block(k) if isinstance(self.layer, Mixed) else (slice(0, k),)
+
+    def first(self, k: int) -> FeatureMap:
+        """φ of the machine with k of these neurons."""
+        assert not isinstance(self.layer, Product | KernelOnly)
+        return replace(self, layer=self.layer.first(k))
 
     def readout(self, operators: Array) -> Array:
         """Operators on φ as operators on the hidden layer: K_hh^{−1/2} folded into β."""

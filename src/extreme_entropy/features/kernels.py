@@ -101,7 +101,8 @@ class CustomKernel:
 
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
-KernelLayer = Radial | Laplacian | Polynomial | Cosine | Similarity | CustomKernel
+KernelOnly = Laplacian | Polynomial | Cosine | CustomKernel
+KernelLayer = Radial | Similarity | KernelOnly
 
 
 def kernel_layer(

@@ -25,15 +25,13 @@ def whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
 
 
-def nested_whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
-    """L^{−⊤} of K_hh = LLᵀ                  (h, h), of which the first k rows and columns
-    are that of the first k landmarks.
+def nested_whitening(gram: Array, dtype: np.dtype[Any]) -> tuple[Array, Array]:
+    """L^{−⊤} of K_hh = LLᵀ                  (h, r), and r for each number of landmarks   (h + 1,).
 
-    L^{−1}k is φ in yet another basis. A landmark that is a rounding error away from the span of
-    those before it adds nothing, and has a column of zeros.
+    L^{−1}k is φ in yet another basis: the one in which the first features are those of the first
+    landmarks. A landmark that is a rounding error away from the span of those before it adds none.
     """
     h = len(gram)
-    W = np.zeros((h, h))
     try:
         L = np.linalg.cholesky(gram)
         spans = np.diag(L) ** 2 > _tolerance(dtype) * np.diag(gram)
@@ -41,9 +39,10 @@ def nested_whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
         spans = np.zeros(h, dtype=bool)
     if not spans.all():
         L, spans = _independent(gram, _tolerance(dtype))
-    kept = np.flatnonzero(spans)
-    W[np.ix_(kept, kept)] = solve_triangular(L, np.eye(len(kept)), lower=True).T
-    return W
+    ranks = np.concatenate([[0], np.cumsum(spans)])
+    W = np.zeros((h, max(ranks[-1], 1)))  # a kernel that is zero everywhere: one feature, zero
+    W[spans, : ranks[-1]] = solve_triangular(L, np.eye(ranks[-1]), lower=True).T
+    return W, np.maximum(ranks, 1)
 
 
 def _independent(gram: Array, tolerance: float) -> tuple[Array, Array]:

@@ -37,6 +37,11 @@ class Mixed:
         n_linear = min(self.linear.size, k // 2)
         return slice(0, n_linear), slice(self.linear.size, self.linear.size + k - n_linear)
 
+    def first(self, k: int) -> Mixed:
+        """The layer of those k neurons."""
+        linear, radial = self.block(k)
+        return Mixed(self.linear.first(linear.stop), self.radial.first(radial.stop - radial.start))
+
     def product(self) -> Product:
         """Both kinds from one product."""
         radial = self.radial.product()

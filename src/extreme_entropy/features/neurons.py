@@ -37,6 +37,10 @@ class Sigmoid:
     def size(self) -> int:
         return self.weights.shape[1]
 
+    def first(self, k: int) -> Sigmoid:
+        """The layer of the first k neurons."""
+        return Sigmoid(self.weights[:, :k], self.biases[:k])
+
     def __call__(self, Z: Array) -> Array:
         H = Z @ self.weights
         H -= self.biases
@@ -53,6 +57,10 @@ class Relu:
     @property
     def size(self) -> int:
         return self.weights.shape[1]
+
+    def first(self, k: int) -> Relu:
+        """The layer of the first k neurons."""
+        return Relu(self.weights[:, :k], self.biases[:k])
 
     def __call__(self, Z: Array) -> Array:
         H = Z @ self.weights
@@ -71,6 +79,10 @@ class Radial:
     @property
     def size(self) -> int:
         return self.centres.shape[1]
+
+    def first(self, k: int) -> Radial:
+        """The layer of the first k neurons."""
+        return Radial(self.centres[:, :k], self.widths[:k], self.log_height)
 
     def product(self) -> Product:
         """[2bw; −b; ln c − b‖w‖²], then the exponential."""
@@ -100,6 +112,10 @@ class Linear:
     @property
     def size(self) -> int:
         return self.weights.shape[1]
+
+    def first(self, k: int) -> Linear:
+        """The layer of the first k neurons."""
+        return Linear(self.weights[:, :k], self.biases[:k])
 
     def columns(self) -> Array:
         """[w; 0; −b]."""
@@ -159,6 +175,10 @@ class Similarity:
     def size(self) -> int:
         return self.centres.shape[1]
 
+    def first(self, k: int) -> Similarity:
+        """The layer of the first k neurons."""
+        return Similarity(self.kind, self.centres[:, :k])
+
     def __call__(self, Z: Array) -> Array:
         shared = Z @ self.centres
         sizes = np.einsum("ij,ij->i", Z, Z)[:, None]
@@ -181,6 +201,10 @@ class Custom:
     @property
     def size(self) -> int:
         return len(self.weights)
+
+    def first(self, k: int) -> Custom:
+        """The layer of the first k neurons."""
+        return Custom(self.function, self.weights[:k], self.biases[:k])
 
     def __call__(self, Z: Array) -> Array:
         return np.array(self.function(Z, self.weights, self.biases), dtype=Z.dtype, ndmin=2)

@@ -77,7 +77,7 @@ def summarise(
     def folds(rows: Any) -> Array | int:
         return _content_folds(phi, rows, n_folds, run) if n_folds > 1 else 0
 
-    ((summary,),) = _summarise(phi, X, labels, weight, folds, n_classes, n_folds, [ALL], run)
+    ((summary,),) = _summarise(phi, X, labels, weight, folds, n_classes, n_folds, [[ALL]], run)
     return summary
 
 
@@ -89,7 +89,7 @@ def summarise_path(
     folds: Array,
     n_classes: int,
     n_folds: int,
-    blocks: list[Block],
+    blocks: list[list[Block]],
     run: Run = one_by_one,
 ) -> list[list[Summary]]:
     """For each φ and each block of its features the summary of rows in given folds: one pass.
@@ -110,7 +110,7 @@ def _summarise(
     folds: Callable[[Any], Array | int],
     n_classes: int,
     n_folds: int,
-    blocks: list[Block],
+    blocks: list[list[Block]],
     run: Run,
 ) -> list[list[Summary]]:
     totals: list[list[Summary]] = []
@@ -138,7 +138,7 @@ def _summarise_span(
     weight: Array | None,
     n_classes: int,
     n_folds: int,
-    blocks: list[Block],
+    blocks: list[list[Block]],
     run: Run,
 ) -> list[list[Summary]]:
     """The summaries of rows that are few enough to keep their order in memory."""
@@ -159,7 +159,10 @@ def _summarise_span(
         else:
             sums[cell] = parts
         del parts  # or they would stay while the next ones are made
-    nothing = [[ClassMoments.empty(_length(b, h)) for b in blocks] for h in features.sizes]
+    nothing = [
+        [ClassMoments.empty(_length(block, h)) for block in sizes]
+        for h, sizes in zip(features.sizes, blocks, strict=True)
+    ]
     moments = [
         dict(zip(sums, run([parts[i].moments for parts in sums.values()]), strict=True))
         for i in range(len(features.sizes))
@@ -172,7 +175,7 @@ def _summarise_span(
                     for c in range(n_classes)
                 )
             )
-            for b in range(len(blocks))
+            for b in range(len(blocks[i]))
         ]
         for i in range(len(features.sizes))
     ]
@@ -211,12 +214,12 @@ def _add_up(
     rows: Array,
     weight: Array | None,
     pilots: list[Array],
-    blocks: list[Block],
+    blocks: list[list[Block]],
 ) -> list[_Sums]:
     """The sums of these rows of X, for each φ: the work of one task."""
     work = features.worker(min(chunk_rows(features.width), len(rows)), X.dtype)
     dtype = X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64)
-    sums = [_Sums(pilot, blocks, dtype) for pilot in pilots]
+    sums = [_Sums(*each, dtype) for each in zip(pilots, blocks, strict=True)]
     for stretch in chunks(len(rows), features.width):
         chosen = rows[stretch]
         w = None if weight is None else weight[chosen]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -16,11 +16,15 @@ from ..engines.threads import one_blas_thread, run
 from ..errors import InputError
 from ..estimators import _stakes
 from ..estimators._entropy_machine import EntropyMachine
+from ..estimators._learning import N_FOLDS
 from ..estimators._rows import check_rows, check_weight, classes_of, encode, with_progress
+from ..features.chunks import chunks
+from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..metrics import scorer_of
-from .folds import check_folds, split
-from .one_pass import Draw, Rows, Score, Terms, score_path
+from ..moments.summary import Summary
+from .folds import by_content, check_folds, split
+from .one_pass import Draw, Rows, Score, Scored, Terms, score_path
 from .path import Path
 
 Array = np.ndarray[Any, Any]
@@ -105,51 +109,67 @@ class PathCV(ClassifierMixin, BaseEstimator):
                 f"There must be one group for each of {len(y)} rows; {len(groups)} came."
             )
         classes_of(y)
-        folds = split(self.cv, X, y, groups)  # of all rows, as the splitter knows them
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        folds, content = self._folds(X, y, weight, groups, sizes[-1], seed)
+        self.folds_ = folds
         if weight is not None and not weight.all():
             there = weight > 0
             X, y, weight, folds = X[there], y[there], weight[there], folds[there]
         classes = classes_of(y)
         _stakes.check(self.priors, self.costs, classes)
         n_folds = check_folds(folds, y)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        final = self._final_folds(n_folds) if content else None
         rows = Rows(X, encode(y, classes), weight, folds)
 
         def score(machine: Machine, lines: Array, labels: Array, w: Array | None) -> float:
             weights = {} if w is None else {"sample_weight": w}
             return float(scorer(OnTheLine(machine, classes), lines, classes[labels], **weights))
 
+        labels: list[str] = []
+        found: list[Scored] = []
+        best: tuple[float, int, int] = (-np.inf, 0, 0)
+        whole = None
         with one_blas_thread():
-            labels, scores, divergences = self._score(rows, n_folds, sizes, seed, classes, score)
-        means = scores.mean(axis=2)
-        if np.isnan(means).all():
+            for names, draw in self._draws(sizes, seed):
+                scored = self._walk(draw, rows, n_folds, classes, score, final)
+                means = np.nan_to_num(np.round(scored.scores.mean(axis=2), 12), nan=-np.inf)
+                # The first of those that differ by rounding alone, so that the smaller wins.
+                i, k = divmod(int(means.argmax()), len(sizes))
+                if means[i, k] > best[0]:
+                    best = (means[i, k], len(labels) + i, k)
+                    whole = partial(scored.whole, i, k) if scored.whole else None
+                labels += names
+                found.append(Scored(scored.scores, scored.divergences))
+        if best[0] == -np.inf:
             raise InputError(
                 f"scoring={self.scoring!r} must be a number for some candidate; it is NaN for all "
-                f"{means.size} of them. Check that it suits these labels."
+                f"{len(labels) * len(sizes)} of them. Check that it suits these labels."
             )
-        # The first of those that differ by rounding alone, so that the smaller machine wins.
-        setting, size = divmod(int(np.nanargmax(np.round(means, 12))), len(sizes))
+        _, setting, size = best
+        scores = np.concatenate([part.scores for part in found])
+        divergences = np.concatenate([part.divergences for part in found])
         self.classes_ = classes
         self.best_index_ = (setting, size)
         self.path_ = Path(
             np.array(sizes),
             scores,
             divergences.mean(axis=2),
-            labels,
+            tuple(labels),
             self._size_name,
             self.scoring if isinstance(self.scoring, str) else "score",
             self.best_index_,
         )
         self.scores_ = scores[setting]
-        self.best_score_ = float(means[setting, size])
+        self.best_score_ = float(scores[setting, size].mean())
         self.best_params_ = self._params(X, weight, setting, sizes[size], seed)
-        self.best_estimator_ = self._machine(seed, **self.best_params_).fit(X, y, weight)
+        machine = self._machine(seed, **self.best_params_)
+        self.best_estimator_ = (
+            machine.fit(X, y, weight) if whole is None else self._assembled(machine, *whole())
+        )
         return self
 
-    def _score(
-        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
-    ) -> tuple[tuple[str, ...], Array, Array]:
-        """Labels of the settings, their scores and divergences       (settings, sizes, folds)."""
+    def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
+        """Labels of settings, and what draws φ for them."""
         raise NotImplementedError
 
     def _params(
@@ -162,9 +182,45 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """The machine of a candidate, unfitted."""
         raise NotImplementedError
 
+    def _folds(
+        self, X: Any, y: Array, weight: Array | None, groups: Any, size: int, seed: int
+    ) -> tuple[Array, bool]:
+        """The fold of each row, and whether it follows from the row's content."""
+        if isinstance(self.cv, Integral) and int(self.cv) >= 2:
+            there = slice(None) if weight is None else weight > 0
+            look = self._machine(seed, **{self._size_name: size})._look(X[there], None)
+            hashes = np.concatenate([look.content(X[s]) for s in chunks(*X.shape)])
+            folds = by_content(int(self.cv), hashes, np.unique(y, return_inverse=True)[1])
+            if folds is not None:
+                return folds, True
+        return split(self.cv, X, y, groups), False
+
+    def _final_folds(self, n_folds: int) -> int | None:
+        """How many of these folds a machine of its own would keep; None where they do not fit."""
+        if self.decision != "cross-fitted" and self.ridge != "auto":
+            return 1
+        return N_FOLDS if n_folds % N_FOLDS == 0 else n_folds if n_folds > N_FOLDS else None
+
+    def _assembled(
+        self, machine: EntropyMachine, phi: FeatureMap, summary: Summary
+    ) -> EntropyMachine:
+        """The machine of all rows from the sums of the folds: the fit it would have been."""
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self, name):
+                setattr(machine, name, getattr(self, name))
+        machine._phi, machine._summary = phi, summary
+        machine._solve()
+        return machine
+
     def _walk(
-        self, draw: Draw, rows: Rows, n_folds: int, classes: Array, score: Score
-    ) -> tuple[Array, Array]:
+        self,
+        draw: Draw,
+        rows: Rows,
+        n_folds: int,
+        classes: Array,
+        score: Score,
+        final: int | None,
+    ) -> Scored:
         """Scores and divergences along the path of one draw of φ."""
 
         def stakes(counts: Array) -> tuple[Array, Array]:
@@ -179,7 +235,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         def watch(tasks: Iterable[Any], total: int) -> Iterable[Any]:
             return with_progress(tasks, total=total, unit="fit") if self.progress else tasks
 
-        return score_path(draw, rows, n_folds, terms, score, engine, watch)
+        return score_path(draw, rows, n_folds, terms, score, engine, watch, final)
 
     # ---------------------------------------------------------------- the best machine answers
 

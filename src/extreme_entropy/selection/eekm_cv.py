@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,11 +12,12 @@ from sklearn.utils._param_validation import StrOptions
 from ..errors import InputError
 from ..estimators._learning import Look
 from ..estimators.eekm import EEKMClassifier
-from ..features.kernels import median_gamma
+from ..features.feature_map import FeatureMap
+from ..features.kernels import kernel_layer, median_gamma
 from ..features.scaling import fit_scaling
 from ._path_cv import PathCV
 from .gamma_family import GAMMA_KERNELS, GammaFamily
-from .one_pass import Drawn, Rows, Score
+from .one_pass import Draw, Drawn
 
 Array = np.ndarray[Any, Any]
 
@@ -39,7 +40,8 @@ class EEKMClassifierCV(PathCV):
     kernel : {"rbf", "laplacian", "polynomial"}, default="rbf"
         A kernel with a γ.
     cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap; a number means stratified folds.
+        Folds that do not overlap. A number means folds by what rows say, so that neither their
+        order nor repetition matters; stratified ones where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
     scale, shrinkage, ridge, decision, priors, costs
@@ -57,7 +59,7 @@ class EEKMClassifierCV(PathCV):
         The best machine, fitted on all rows.
     best_params_ : dict
         Its `n_landmarks` and `gamma`.
-    best_score_, best_index_, scores_, path_, classes_, n_features_in_, feature_names_in_
+    best_score_, best_index_, scores_, folds_, path_, classes_, n_features_in_, feature_names_in_
         As for `EEMClassifierCV`.
 
     See Also
@@ -123,9 +125,7 @@ class EEKMClassifierCV(PathCV):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(
-        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
-    ) -> tuple[tuple[str, ...], Array, Array]:
+    def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
         _check_gammas(self.gamma)
         machine = self._machine(seed, n_landmarks=sizes[-1])
 
@@ -133,20 +133,30 @@ class EEKMClassifierCV(PathCV):
             look = machine._look(X, weight)
             scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
             landmarks = scaling(look.drawn.rows)[: sizes[-1]]
-            family = GammaFamily.of(
-                scaling, GAMMA_KERNELS[self.kernel], landmarks, self._gammas(look), X.dtype
-            )
+            gammas = self._gammas(look)
+            kernel = GAMMA_KERNELS[self.kernel]
+            family = GammaFamily.of(scaling, kernel, landmarks, gammas, X.dtype)
+
+            counts = [min(k, len(landmarks)) for k in sizes]
+
+            def phi_of(i: int, size: int) -> FeatureMap:
+                k = counts[size]
+                layer = kernel_layer(self.kernel, landmarks[:k], gammas[i], 0.0)
+                whitening = family.whitenings[i][:k, : family.ranks[i][k]]
+                return FeatureMap(look.content, scaling, layer, whitening)
+
             return Drawn(
                 family,
-                [(slice(0, min(k, len(landmarks))),) for k in sizes],
+                [[(slice(0, ranks[k]),) for k in counts] for ranks in family.ranks],
                 look.content,
                 int(look.drawn.hashes[-1]),
+                phi_of,
             )
 
-        scores, divergences = self._walk(draw, rows, n_folds, classes, score)
         if isinstance(self.gamma, str):
-            return tuple(f"γ = {m:g} × median" for m in MULTIPLES), scores, divergences
-        return tuple(f"γ = {gamma:g}" for gamma in self.gamma), scores, divergences
+            yield [f"γ = {multiple:g} × median" for multiple in MULTIPLES], draw
+        else:
+            yield [f"γ = {gamma:g}" for gamma in self.gamma], draw
 
     def _gammas(self, look: Look) -> tuple[float, ...]:
         """The values of γ for rows drawn."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from ..errors import InputError
 from ..estimators.eem import EEMClassifier
 from ._path_cv import PathCV
-from .one_pass import Drawn, Rows, Score
+from .one_pass import Draw, Drawn
 
 Array = np.ndarray[Any, Any]
 
@@ -28,9 +28,10 @@ class EEMClassifierCV(PathCV):
         Sizes to try. The largest sets the cost.
     activation : sequence of str or callable, default=("mixed",)
         Activations to try, as for `EEMClassifier`; one pass each. The paper's are
-        ("sig", "nsig", "rbf"); beside "mixed" they seldom win (docs/choosing.md).
+        ("sig", "nsig", "rbf").
     cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap; a number means stratified folds.
+        Folds that do not overlap. A number means folds by what rows say, so that neither their
+        order nor repetition matters; stratified ones where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
     scale, shrinkage, ridge, decision, priors, costs
@@ -54,6 +55,8 @@ class EEMClassifierCV(PathCV):
         Its activation and size, as positions.
     scores_ : ndarray of shape (n_sizes, n_folds)
         Held-out scores of the best activation.
+    folds_ : ndarray of shape (n_samples,)
+        The fold each row is tested in; for others: `PredefinedSplit(folds_)`.
     path_ : Path
         Scores and divergences of all activations and sizes; `path_.plot()` draws them.
     classes_, n_features_in_, feature_names_in_
@@ -119,12 +122,9 @@ class EEMClassifierCV(PathCV):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _score(
-        self, rows: Rows, n_folds: int, sizes: list[int], seed: int, classes: Array, score: Score
-    ) -> tuple[tuple[str, ...], Array, Array]:
+    def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
         if not len(self.activation):
             raise InputError("`activation` must hold at least one activation; it is empty.")
-        found = []
         for activation in self.activation:
             machine = self._machine(seed, n_hidden=sizes[-1], activation=activation)
             machine._validate_params()
@@ -135,15 +135,13 @@ class EEMClassifierCV(PathCV):
                 hashes = look.drawn.hashes
                 return Drawn(
                     phi.in_precision(X.dtype),
-                    [phi.block(k) for k in sizes],
+                    [[phi.block(k) for k in sizes]],
                     look.content,
                     int(hashes[-1]) if len(hashes) else -1,
+                    lambda _, k: phi.first(sizes[k]),
                 )
 
-            found.append(self._walk(draw, rows, n_folds, classes, score))
-        scores, divergences = (np.concatenate(parts) for parts in zip(*found, strict=True))
-        labels = tuple(a if isinstance(a, str) else _name(a) for a in self.activation)
-        return labels, scores, divergences
+            yield [activation if isinstance(activation, str) else _name(activation)], draw
 
     def _params(
         self, X: Any, weight: Array | None, setting: int, size: int, seed: int

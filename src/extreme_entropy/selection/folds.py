@@ -1,4 +1,9 @@
-"""Folds as users give them (a number, a splitter, a list of splits), as one number for each row."""
+"""Folds as users give them (a number, a splitter, a list of splits), as one number for each row.
+
+A number means folds by content: they do not depend on the order of rows, rows said twice are never
+split, and what the folds have learnt adds up to a machine that can learn on. Where a class is too
+rare for that, stratified folds take their place.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,14 @@ from ..errors import InputError
 Array = np.ndarray[Any, Any]
 
 UNTESTED = -1  # the fold of rows that are in every training set
+FEW = 10  # rows of a class in a fold, from which on content alone stratifies well enough
+
+
+def by_content(n_folds: int, hashes: Array, labels: Array) -> Array | None:
+    """The fold of each row from its hash, or None where a fold would have few rows of a class."""
+    folds = (hashes % np.uint64(n_folds)).astype(np.intp)
+    counts = np.bincount(labels * n_folds + folds, minlength=(labels.max() + 1) * n_folds)
+    return folds if (counts >= FEW).all() else None
 
 
 def split(cv: Any, X: Any, y: Array, groups: Any = None) -> Array:

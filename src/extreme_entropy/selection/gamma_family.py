@@ -40,7 +40,8 @@ class GammaFamily:
     kernel: Kernel
     landmarks: Array  # (h, d)
     gammas: tuple[float, ...]
-    whitenings: tuple[Array, ...]  # (h, h) each
+    whitenings: tuple[Array, ...]  # (h, rank) each
+    ranks: tuple[Array, ...]  # features of the first k landmarks, for each k   (h + 1,) each
 
     @classmethod
     def of(
@@ -53,13 +54,14 @@ class GammaFamily:
     ) -> GammaFamily:
         """The family over scaled landmarks, in single or double precision."""
         base = kernel.base(landmarks, landmarks)
-        whitenings = (nested_whitening(kernel.finish(base, gamma), dtype) for gamma in gammas)
+        nested = [nested_whitening(kernel.finish(base, gamma), dtype) for gamma in gammas]
         return cls(
             scaling,
             kernel,
             landmarks.astype(dtype),
             gammas,
-            tuple(whitening.astype(dtype) for whitening in whitenings),
+            tuple(whitening.astype(dtype) for whitening, _ in nested),
+            tuple(ranks for _, ranks in nested),
         )
 
     @property
@@ -75,7 +77,7 @@ class GammaFamily:
     @property
     def sizes(self) -> tuple[int, ...]:
         """Dimensions of each φ(x)."""
-        return (len(self.landmarks),) * len(self.gammas)
+        return tuple(whitening.shape[1] for whitening in self.whitenings)
 
     def worker(self, n: int, dtype: np.dtype[Any]) -> Callable[[Array], Iterator[Array]]:
         """Each φ of at most n rows at a time."""

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..features.chunks import chunk_rows, chunks, dense, lanes
 from ..features.content import ContentHash
+from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine, solve
 from ..moments.reduction import Block, Features, Run, summarise_path
 from ..moments.summary import Summary
@@ -36,9 +37,10 @@ class Drawn(NamedTuple):
     """φ, one or several, and what else goes with it."""
 
     features: Features
-    blocks: list[Block]  # of each size
+    blocks: list[list[Block]]  # of each φ and size
     content: ContentHash
     largest: int  # hash among those of drawn rows; −1 where none were drawn
+    phi_of: Callable[[int, int], FeatureMap]  # position and size ↦ φ of one machine
 
     def saw(self, X: Any) -> Array:
         """Which rows φ was drawn from."""
@@ -104,10 +106,12 @@ class Rows:
 
 
 class Scored(NamedTuple):
-    """Held-out scores and D_CS of the training sets         (φs, sizes, folds)."""
+    """Held-out scores and D_CS of the training sets, and what they were computed from."""
 
-    scores: Array
-    divergences: Array
+    scores: Array  # (φs, sizes, folds)
+    divergences: Array  # (φs, sizes, folds)
+    # φ and summary of all rows, for a position and size, where one φ has served all folds.
+    whole: Callable[[int, int], tuple[FeatureMap, Summary]] | None = None
 
 
 def score_path(
@@ -118,27 +122,41 @@ def score_path(
     score: Score,
     run: Run,
     watch: Callable[[Iterable[Any], int], Iterable[Any]],
+    final_folds: int | None,
 ) -> Scored:
-    """Scores for each φ, size and fold."""
+    """Scores for each φ, size and fold.
+
+    Where folds are by content, `final_folds` says how many a machine of all rows shall keep; it
+    divides `n_folds`.
+    """
     drawn = draw(rows.X, rows.weight)
     scored = rows.folds.copy()
     scored[drawn.saw(rows.X)] = UNTESTED
     if _enough(rows.labels, rows.folds, scored, n_folds):
-        cells, per_fold = _cells(drawn.content, rows.X, scored, n_folds, terms)
+        cells, per_fold = _cells(drawn.content, rows.X, scored, n_folds, terms, final_folds or 1)
         paths = _summarise(drawn, rows, cells, run)
         machines = _machines(paths, range(n_folds), per_fold, terms, run, watch)
         held_out = [rows.where(scored == fold) for fold in range(n_folds)]
-        return _scored(drawn, machines, held_out, score, run)
+        scores, divergences = _scored(drawn, machines, held_out, score, run)
+        if final_folds is None:
+            return Scored(scores, divergences)
+
+        def whole(i: int, k: int) -> tuple[FeatureMap, Summary]:
+            summary = _whole(paths[i][k], n_folds * per_fold, per_fold, final_folds, run)
+            return drawn.phi_of(i, k), summary
+
+        return Scored(scores, divergences, whole)
     parts = []
     for fold in range(n_folds):
         training = rows.where(rows.folds != fold)
         held_out = [rows.where(rows.folds == fold)]
         drawn = draw(training.X, training.weight)
-        cells, per_fold = _cells(drawn.content, training.X, training.folds, n_folds, terms)
+        cells, per_fold = _cells(drawn.content, training.X, training.folds, n_folds, terms, 1)
         paths = _summarise(drawn, training, cells, run)
         machines = _machines(paths, [None], per_fold, terms, run, watch)
         parts.append(_scored(drawn, machines, held_out, score, run))
-    return Scored(*(np.concatenate(part, axis=2) for part in zip(*parts, strict=True)))
+    scores, divergences = (np.concatenate(part, axis=2) for part in zip(*parts, strict=True))
+    return Scored(scores, divergences)
 
 
 def _enough(labels: Array, folds: Array, scored: Array, n_folds: int) -> bool:
@@ -154,15 +172,36 @@ def _enough(labels: Array, folds: Array, scored: Array, n_folds: int) -> bool:
 
 
 def _cells(
-    content: ContentHash, X: Any, folds: Array, n_folds: int, terms: Terms
+    content: ContentHash, X: Any, folds: Array, n_folds: int, terms: Terms, untested: int
 ) -> tuple[Array, int]:
-    """The cell of each row, and how many cells a fold has: enough that groups never run empty."""
+    """The cell of each row, and how many cells a fold has: enough that groups never run empty.
+
+    Rows that are not tested have so many cells of their own, after those of the folds.
+    """
     per_fold = -(-2 * GROUPS // n_folds) if terms.cells else 1
     cells = np.where(folds == UNTESTED, n_folds, folds) * per_fold
-    if per_fold > 1:
+    if per_fold > 1 or untested > 1:
         for s in chunks(*X.shape):
-            cells[s] += (content(X[s]) % np.uint64(per_fold)).astype(cells.dtype)
+            parts = np.where(folds[s] == UNTESTED, untested, per_fold).astype(np.uint64)
+            cells[s] += (content(X[s]) % parts).astype(cells.dtype)
     return cells, per_fold
+
+
+def _whole(summary: Summary, n_tested: int, per_fold: int, final_folds: int, run: Run) -> Summary:
+    """The cells of all rows, put into the folds that a machine of its own would keep."""
+    numbers = np.arange(summary.n_folds)
+    final = np.where(numbers < n_tested, numbers // per_fold, numbers - n_tested) % final_folds
+    tasks = [
+        partial(reduce, add, [cells[j] for j in np.flatnonzero(final == fold)])
+        for cells in summary.cells
+        for fold in range(final_folds)
+    ]
+    sums = list(run(tasks))
+    return Summary(
+        tuple(
+            tuple(sums[c * final_folds : (c + 1) * final_folds]) for c in range(summary.n_classes)
+        )
+    )
 
 
 def _summarise(drawn: Drawn, rows: Rows, cells: Array, run: Run) -> list[list[Summary]]:
@@ -226,8 +265,8 @@ def _solve(
 
 def _scored(
     drawn: Drawn, machines: Machines, held_out: list[Rows], score: Score, run: Run
-) -> Scored:
-    """Each fold's machines on its held-out rows."""
+) -> tuple[Array, Array]:
+    """Scores of each fold's machines on its held-out rows, and their divergences."""
     tasks, owners = [], []
     for fold, rows in enumerate(held_out):
         readouts = _readouts(drawn, [[by_fold[fold] for by_fold in path] for path in machines])
@@ -237,7 +276,7 @@ def _scored(
     parts: list[list[list[Array]]] = [[] for _ in held_out]
     for fold, lines in zip(owners, run(tasks), strict=True):
         parts[fold].append(lines)
-    scores = np.empty((len(machines), len(drawn.blocks), len(held_out)))
+    scores = np.empty((len(machines), len(drawn.blocks[0]), len(held_out)))
     for fold, (rows, found) in enumerate(zip(held_out, parts, strict=True)):
         for i, path in enumerate(machines):
             whole = np.concatenate([part[i] for part in found]).astype(float)
@@ -247,15 +286,15 @@ def _scored(
     divergences = [
         [[float(m.divergences.mean()) for m in by_fold] for by_fold in path] for path in machines
     ]
-    return Scored(scores, np.array(divergences))
+    return scores, np.array(divergences)
 
 
 def _readouts(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
     """For each φ the operators of all sizes, zero on neurons a size lacks    (h, sizes · pairs)."""
     readouts = []
-    for h, path in zip(drawn.features.sizes, machines, strict=True):
+    for h, blocks, path in zip(drawn.features.sizes, drawn.blocks, machines, strict=True):
         padded = [np.zeros((h, len(machine.pairs))) for machine in path]
-        for readout, block, machine in zip(padded, drawn.blocks, path, strict=True):
+        for readout, block, machine in zip(padded, blocks, path, strict=True):
             readout[np.r_[block]] = machine.operators.T
         readouts.append(np.hstack(padded))
     return readouts
