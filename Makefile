@@ -33,6 +33,8 @@ bench: .venv/ready  ## how fast: the limit, growth, latency and rivals, in a few
 	$(BIN)/python benchmarks/limit.py $(FULL)
 	$(BIN)/python benchmarks/growth.py $(FULL)
 	$(BIN)/python benchmarks/latency.py
+	$(BIN)/python benchmarks/one_pass.py $(FULL)
+	$(BIN)/python benchmarks/entropy.py
 	$(BIN)/python benchmarks/rivals.py $(if $(FULL),,--datasets mammography webpages --limit 60)
 
 defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
