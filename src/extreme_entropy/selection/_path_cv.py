@@ -79,6 +79,11 @@ class PathCV(ClassifierMixin, BaseEstimator):
         **EntropyMachine._parameter_constraints,
     }
     _size_name: ClassVar[str]
+    _kind: ClassVar[type[EntropyMachine]]
+    # Parameters that every candidate takes over.
+    _shared: ClassVar[tuple[str, ...]] = (
+        *("scale", "shrinkage", "ridge", "decision", "priors", "costs", "n_jobs"),
+    )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Score every setting and size on held-out folds, then fit the best on all rows.
@@ -180,7 +185,8 @@ class PathCV(ClassifierMixin, BaseEstimator):
 
     def _machine(self, seed: int, **params: Any) -> EntropyMachine:
         """The machine of a candidate, unfitted."""
-        raise NotImplementedError
+        shared = {name: getattr(self, name) for name in self._shared}
+        return self._kind(random_state=seed, **shared, **params)
 
     def _folds(
         self, X: Any, y: Array, weight: Array | None, groups: Any, size: int, seed: int

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from ..errors import InputError
+from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import Look
 from ..estimators.eekm import EEKMClassifier
 from ..features.feature_map import FeatureMap
@@ -91,6 +92,8 @@ class EEKMClassifierCV(PathCV):
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_landmarks"
+    _kind: ClassVar[type[EntropyMachine]] = EEKMClassifier
+    _shared: ClassVar[tuple[str, ...]] = ("kernel", *PathCV._shared)
 
     def __init__(
         self,
@@ -171,20 +174,6 @@ class EEKMClassifierCV(PathCV):
     ) -> dict[str, Any]:
         look = self._machine(seed, n_landmarks=max(self.n_landmarks))._look(X, weight)
         return {"n_landmarks": size, "gamma": self._gammas(look)[setting]}
-
-    def _machine(self, seed: int, **params: Any) -> EEKMClassifier:
-        return EEKMClassifier(
-            kernel=self.kernel,
-            scale=self.scale,
-            shrinkage=self.shrinkage,
-            ridge=self.ridge,
-            decision=self.decision,
-            priors=self.priors,
-            costs=self.costs,
-            n_jobs=self.n_jobs,
-            random_state=seed,
-            **params,
-        )
 
 
 def _check_gammas(gammas: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
+from ..estimators._entropy_machine import EntropyMachine
 from ..estimators.eem import EEMClassifier
 from ._path_cv import PathCV
 from .one_pass import Draw, Drawn
@@ -90,6 +91,7 @@ class EEMClassifierCV(PathCV):
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_hidden"
+    _kind: ClassVar[type[EntropyMachine]] = EEMClassifier
 
     def __init__(
         self,
@@ -147,19 +149,6 @@ class EEMClassifierCV(PathCV):
         self, X: Any, weight: Array | None, setting: int, size: int, seed: int
     ) -> dict[str, Any]:
         return {"n_hidden": size, "activation": self.activation[setting]}
-
-    def _machine(self, seed: int, **params: Any) -> EEMClassifier:
-        return EEMClassifier(
-            scale=self.scale,
-            shrinkage=self.shrinkage,
-            ridge=self.ridge,
-            decision=self.decision,
-            priors=self.priors,
-            costs=self.costs,
-            n_jobs=self.n_jobs,
-            random_state=seed,
-            **params,
-        )
 
 
 def _name(activation: Callable[..., Array]) -> str:
