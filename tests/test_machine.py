@@ -16,7 +16,7 @@ from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.covariance import shrink
 from extreme_entropy.machine.decision import GaussianPair, floored
 from extreme_entropy.machine.machine import SHARES, solve
-from extreme_entropy.machine.operator import solve_operator
+from extreme_entropy.machine.operator import Ridge, operators_of, solve_operator
 from extreme_entropy.moments.class_moments import ClassMoments
 from extreme_entropy.moments.summary import Summary
 
@@ -76,6 +76,20 @@ def test_a_singular_covariance_gets_the_limit_of_a_vanishing_ridge(h, rank, insi
     assert gaps[-1] < 1e-5
     if not inside:  # then the directions in which neither class varies decide alone
         assert limit @ covariance @ limit < 1e-14 * (limit @ limit)
+
+
+def test_operators_of_several_ridges_are_those_of_each(rng):
+    """β for every ridge is 2Σ⁻¹m/(mᵀΣ⁻¹m) with that ridge alone on the diagonal."""
+    classes = [shrink(ClassMoments.of(rng.normal(size=(30, 5)) + c), 0.1) for c in (0, 1)]
+    ridges = [Ridge(0.3), Ridge(relative=0.5), Ridge(), Ridge(2.0)]
+    m = classes[1].mean - classes[0].mean
+    for ridge, beta in zip(ridges, operators_of(*classes, ridges), strict=True):
+        covariance = sum(c.covariance for c in classes)
+        covariance = covariance + np.eye(5) * (
+            ridge.absolute + ridge.relative * np.trace(covariance) / 5
+        )
+        direction = np.linalg.solve(covariance, m)
+        np.testing.assert_allclose(beta, 2 * direction / (m @ direction), rtol=1e-10)
 
 
 def test_one_redundant_column_never_spoils_the_operator():

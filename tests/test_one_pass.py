@@ -14,6 +14,7 @@ from sklearn.model_selection import (
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import InputError
 from extreme_entropy.features.landmarks import nested_whitening
+from extreme_entropy.features.mixed import draw_mixed
 from extreme_entropy.machine.machine import solve
 from extreme_entropy.metrics import gmean_scorer
 from extreme_entropy.moments.class_moments import ClassMoments
@@ -223,7 +224,7 @@ def test_the_best_machine_is_the_fit_on_all_rows(rng, settings, n_folds):
     close(best.decision_function(X), fresh.decision_function(X))
 
 
-@pytest.mark.parametrize("n_folds", [3, 4, 7, 10])
+@pytest.mark.parametrize("n_folds", [3, 4, 5, 7, 10])
 @pytest.mark.parametrize("kind", ["mixed", "kernel"])
 def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds, kind):
     """In one pass or refitted, its parts are those of a machine of that size."""
@@ -395,6 +396,29 @@ def test_the_nested_whitening_is_one_and_nested(rng, rank):
     for k in (3, 10):
         theirs, _ = nested_whitening(gram[:k, :k], np.dtype(float))
         np.testing.assert_allclose(W[:k, : ranks[k]], theirs, atol=1e-8)
+
+
+def test_landmarks_that_nearly_coincide_add_nothing(rng):
+    """A pivot of rounding size is dropped though the Cholesky factor exists."""
+    Z = rng.random((8, 2))
+    Z[5] = Z[2] + 1e-7
+    gram = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
+    np.linalg.cholesky(gram + 1e-14 * np.eye(8))
+    W, ranks = nested_whitening(gram + 1e-14 * np.eye(8), np.dtype(float))
+    assert ranks.tolist() == [1, 1, 2, 3, 4, 5, 5, 6, 7]
+    assert np.abs(W).max() < 1e5
+
+
+@pytest.mark.parametrize("k", [1, 2, 7, 12])
+@pytest.mark.parametrize("d", [3, 9])
+def test_a_smaller_mixed_layer_has_as_many_linear_neurons_as_one_drawn(rng, k, d):
+    """At most half of them, the first of each kind; φ of it is a part of φ."""
+    rows = rng.random((40, d))
+    largest = draw_mixed(12, rows, np.random.default_rng(0))
+    smaller = largest.first(k)
+    assert smaller.linear.size == draw_mixed(k, rows, np.random.default_rng(0)).linear.size
+    assert smaller.size == k
+    np.testing.assert_allclose(smaller(rows), largest(rows)[:, np.r_[largest.block(k)]])
 
 
 # ------------------------------------------------------------------ bad input

@@ -1,0 +1,315 @@
+"""The paper's tables measured anew: rows survive kills, verdicts are computed, pages are true."""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from extreme_entropy.errors import InputError
+from extreme_entropy.experiments.claims import TABLES, claims, datasets_of, models_of
+from extreme_entropy.experiments.protocol import (
+    MODELS,
+    folds,
+    machine,
+    obstacle,
+    settings_of,
+)
+from extreme_entropy.experiments.render import table_page
+from extreme_entropy.experiments.runner import plan
+from extreme_entropy.experiments.store import Store, key_of, read
+from extreme_entropy.experiments.verdicts import cells, gather
+
+# ------------------------------------------------------------------ claims and protocol
+
+
+def test_every_printed_cell_is_a_claim():
+    """495 cells in seven tables, nine columns each."""
+    assert sum(len(claims(table)) for table in TABLES) == 495
+    for table in TABLES:
+        assert models_of(table) == list(MODELS)
+        assert len(claims(table)) == 9 * len(datasets_of(table))
+    (isolet,) = (c for c in claims("big") if c.dataset == "isolet" and c.model == "EEM-sig")
+    assert isolet.value == isolet.spread == 0.0
+    assert sum(c.value is None for c in claims("big")) == 5
+    assert any(c.over for c in claims("big-times"))
+
+
+def test_the_grids_are_the_papers():
+    """Five sizes, eleven γ from 10⁻¹⁰ to 1, twelve C from 10⁻¹ to 10¹⁰."""
+    assert [len(settings_of(model)) for model in MODELS] == [5] * 6 + [132, 55, 132]
+    gammas = sorted({setting["gamma"] for setting in settings_of("SVM-rbf")})
+    assert gammas[0] == 1e-10
+    assert gammas[-1] == 1.0
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_every_column_is_a_classifier_with_a_line(rng, model):
+    """Each can be fitted, and puts rows on a line."""
+    y = np.arange(60) % 2
+    X = rng.normal(size=(60, 3)) + y[:, None]
+    fitted = machine(model, settings_of(model)[-1], seed=0).fit(X, y)
+    assert fitted.score(X, y) > 0.6
+
+
+def test_folds_are_the_same_each_time_and_differ_between_repeats(rng):
+    """Seeded by the number of the repetition."""
+    X, y = rng.random((50, 2)), np.arange(50) % 2
+    first, again, other = ([test.tolist() for _, test in folds(X, y, r)] for r in (0, 0, 1))
+    assert first == again
+    assert first != other
+    assert sorted(chain.from_iterable(first)) == list(range(50))
+
+
+def test_what_cannot_be_held_is_skipped_with_the_reason():
+    """LS-SVM on protein homology; WELM only where the layer is large."""
+    assert obstacle("LS-SVM-rbf", 145_751, 74, {"C": 1.0}) == "LS-SVM would need 138 GB"
+    assert obstacle("EEM-rbf", 145_751, 74, {"h": 1000}) is None
+    assert obstacle("WELM-rbf", 581_012, 54, {"h": 1000}) == "WELM would need 8 GB"
+    jobs = list(plan(["protein_homology"], ["LS-SVM-rbf", "EEM-rbf"], 1, set()))
+    assert {reason for job, reason in jobs if job.model == "EEM-rbf"} == {None}
+    assert {reason for job, reason in jobs if job.model == "LS-SVM-rbf"} == {
+        "LS-SVM would need 138 GB"
+    }
+
+
+# ------------------------------------------------------------------ rows on disk
+
+
+def row(**fields):
+    """A finished row of EEM-rbf on heart."""
+    return {
+        "dataset": "heart",
+        "model": "EEM-rbf",
+        "setting": {"h": 50},
+        "repeat": 0,
+        "fold": 0,
+        "gmean": 80.0,
+        "dcs_gaussian": 1.0,
+        "dcs_kde": 1.0,
+        "fit_seconds": 0.1,
+        "predict_seconds": 0.1,
+        **fields,
+    }
+
+
+def test_rows_come_back_and_are_known_as_done(tmp_path):
+    """In their order; what is done is not planned again."""
+    path = tmp_path / "deep" / "rows.jsonl"
+    with Store(path) as store:
+        for fold in range(3):
+            store.append(row(fold=fold))
+    assert [r["fold"] for r in read(path)] == [0, 1, 2]
+    with Store(path) as store:
+        assert key_of(row(fold=1)) in store.done
+        left = [job for job, _ in plan(["heart"], ["EEM-rbf"], 1, store.done)]
+    assert [len(job.settings) for job in left] == [4, 4, 4] + [5] * 7
+
+
+def test_a_torn_line_is_cut_off(tmp_path):
+    """Half a row, as a kill leaves it, is neither read nor in the way of the next one."""
+    path = tmp_path / "rows.jsonl"
+    with Store(path) as store:
+        store.append(row(fold=0))
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[: len(whole) // 2])
+    assert len(list(read(path))) == 1
+    with Store(path) as store:
+        store.append(row(fold=1))
+    assert [r["fold"] for r in read(path)] == [0, 1]
+
+
+def test_a_damaged_line_is_refused_with_its_number(tmp_path):
+    """It is not silently dropped."""
+    path = tmp_path / "rows.jsonl"
+    with Store(path) as store:
+        store.append(row())
+    path.write_text("{nonsense\n" + path.read_text())
+    with pytest.raises(InputError, match="Line 1 of"):
+        list(read(path))
+
+
+def test_one_run_writes_at_a_time(tmp_path):
+    """The second says so."""
+    with Store(tmp_path / "rows.jsonl"), pytest.raises(InputError, match="one run may write"):
+        Store(tmp_path / "rows.jsonl")
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from extreme_entropy.experiments.store import Store
+with Store(Path(sys.argv[1])) as store:
+    number = len(store.done)
+    while True:
+        store.append({"dataset": "d", "model": "m", "setting": {"h": number}, "repeat": 0,
+                      "fold": 0, "filler": "x" * 3000})
+        print(number, flush=True)
+        number += 1
+"""
+
+
+def test_twenty_kills_lose_no_finished_row(tmp_path):
+    """A writer is killed at random moments; each row it said was finished is there, once."""
+    path = tmp_path / "rows.jsonl"
+    chance = random.Random(0)
+    finished = -1
+    for _ in range(20):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(path)], stdout=subprocess.PIPE, text=True
+        )
+        said = writer.stdout.readline()  # it is up and writing
+        time.sleep(chance.uniform(0, 0.05))
+        writer.send_signal(signal.SIGKILL)
+        told = [said, *writer.stdout.read().splitlines()]
+        writer.wait()
+        finished = max(finished, *(int(line) for line in told if line.strip().isdigit()))
+    kept = [r["setting"]["h"] for r in read(path)]
+    assert kept == list(range(len(kept)))
+    assert len(kept) > finished > 20
+
+
+# ------------------------------------------------------------------ verdicts
+
+
+def grid(value, **fields):
+    """Rows of ten folds of all sizes, the best of which scores `value` on average."""
+    return [
+        row(
+            setting={"h": h},
+            fold=fold,
+            gmean=value - (h != 500) + (fold - 4.5),
+            dcs_gaussian=float(h == 100),
+            dcs_kde=float(h == 500),
+            fit_seconds=h / 1000,
+            **fields,
+        )
+        for h in (50, 100, 250, 500, 1000)
+        for fold in range(10)
+    ]
+
+
+def found(table, rows, dataset="heart", model="EEM-rbf"):
+    """The cell of one data set and model."""
+    by_place = {(c.claim.dataset, c.claim.model): c for c in cells(table, gather(rows))}
+    return by_place[dataset, model]
+
+
+@pytest.mark.parametrize(
+    ("gap", "verdict"),
+    [(0.9, "within 1 point"), (-3.0, "within the printed spread"), (30.0, "differs")],
+)
+def test_verdicts_follow_from_the_distance(gap, verdict):
+    """To the printed 81.9 ± 6.4 or so of EEM-rbf on heart."""
+    (printed,) = (c for c in claims("uci") if (c.dataset, c.model) == ("heart", "EEM-rbf"))
+    assert printed.spread > 3
+    cell = found("uci", grid(printed.value + gap))
+    assert cell.value == pytest.approx(printed.value + gap)
+    assert cell.verdict == verdict
+    assert json.loads(cell.setting) == {"h": 500}
+    assert cell.folds == 10
+    assert cell.spread == pytest.approx(np.std(np.arange(10)))
+
+
+def test_choice_by_divergence_takes_its_own_setting():
+    """Gaussian D_CS chose h = 100, one point worse; the KDE chose the best."""
+    rows = grid(80.0)
+    assert found("gaussian", rows).value == pytest.approx(79.0)
+    assert found("kde", rows).value == pytest.approx(80.0)
+
+
+def test_times_are_those_of_the_best_setting():
+    """h = 500 took half a second."""
+    rows = [{**r, "dataset": "ecoli"} for r in grid(80.0)]
+    cell = found("unbalanced-times", rows, "ecoli")
+    assert cell.value == pytest.approx(0.5)
+    assert cell.verdict in ("faster", "slower")
+
+
+def test_folds_that_lack_settings_do_not_count():
+    """A fold cut short by a budget; a cell without any whole fold is not run."""
+    rows = [r for r in grid(80.0) if not (r["fold"] == 9 and r["setting"]["h"] == 50)]
+    assert found("uci", rows).folds == 9
+    only = [r for r in rows if r["setting"]["h"] == 50]
+    assert found("uci", only).verdict == "not run"
+
+
+def test_what_was_skipped_says_why():
+    """In the cell and on the page."""
+    rows = [
+        {
+            "dataset": "heart",
+            "model": "EEM-rbf",
+            "setting": s,
+            "repeat": 0,
+            "fold": f,
+            "skipped": "too big",
+        }
+        for s in settings_of("EEM-rbf")
+        for f in range(10)
+    ]
+    assert found("uci", rows).reason == "too big"
+    assert "Not run: too big." in table_page("uci", cells("uci", gather(rows)))
+
+
+def test_pages_show_both_figures_and_the_verdict():
+    """80.0 beside the paper's figure, with its mark; the others are empty."""
+    page = table_page("uci", cells("uci", gather(grid(82.3))))
+    (line,) = (line for line in page.splitlines() if line.startswith("| heart"))
+    assert "82.3 / 81.9 =" in line
+    assert "1 of 81 cells run" in page
+
+
+# ------------------------------------------------------------------ the command
+
+
+def eem(*words, cwd, **env):
+    """Run the command as a user would."""
+    return subprocess.run(
+        [str(Path(sys.executable).with_name("eem")), "reproduce", *words],
+        cwd=cwd,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1", **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["uzi"], "'uzi' is none of the tables"),
+        (["uci", "--models", "EEM"], "'EEM' is none of the columns"),
+        (["uci", "--datasets", "hart"], "Did you mean"),
+        (["uci", "--datasets", "ecoli"], "None of ecoli is in uci"),
+    ],
+)
+def test_bad_words_are_refused_without_a_traceback(tmp_path, words, said):
+    """Exit code 1 or 2, a message, and nothing written."""
+    answer = eem(*words, cwd=tmp_path)
+    assert answer.returncode in (1, 2)
+    assert said in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_small_run_from_the_command(tmp_path, paper_data):
+    """Two data sets, one column; run again it measures nothing anew."""
+    paper_data("heart")
+    words = ["uci", "--datasets", "heart", "sonar", "--models", "EEM-rbf", "--out", "here"]
+    answer = eem(*words, cwd=tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "2 of 81 cells run" in answer.stdout
+    rows = [r for r in read(tmp_path / "here" / "rows.jsonl") if "dataset" in r]
+    assert len(rows) == 2 * 5 * 10
+    again = eem(*words, cwd=tmp_path)
+    assert again.stdout == answer.stdout
+    assert [r for r in read(tmp_path / "here" / "rows.jsonl") if "dataset" in r] == rows
+    assert (tmp_path / "here" / "uci.md").read_text() + "\n" == answer.stdout
