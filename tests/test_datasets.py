@@ -356,6 +356,14 @@ def test_a_damaged_file_in_the_cache_is_removed_with_a_warning_and_fetched_again
         load_dataset("toy", download=False)
 
 
+def test_a_damaged_file_does_not_stay_in_the_cache_though_nothing_replaces_it(toy, kept):
+    kept.mkdir()
+    (kept / "toy.npz").write_bytes(b"damaged")
+    with pytest.warns(ExtremeEntropyWarning, match="removed"), pytest.raises(DatasetError):
+        load_dataset("toy", download=False)
+    assert files_in(kept) == []
+
+
 # A bad network
 
 
