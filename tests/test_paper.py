@@ -69,3 +69,13 @@ def test_isolet_saturates_the_papers_sigmoid_and_the_default_does_not(paper_data
     assert gmean_score(y[test], constant.predict(X[test])) == 0.0
     defaults = [EEMClassifier(random_state=seed).fit(X[train], y[train]) for seed in range(3)]
     assert np.mean([gmean_score(y[test], d.predict(X[test])) for d in defaults]) > 0.95
+
+
+def test_arythmia_saturates_the_papers_sigmoid_too(paper_data):
+    """What is left of the classes' difference is rounding; docs/reproduction.md says so."""
+    X, y = paper_data("arythmia")
+    with pytest.warns(DegenerateWarning, match="saturated"):
+        machine = EEMClassifier.paper("sig", 500, random_state=0).fit(X, y)
+    H = machine._phi(X.astype(float))
+    assert (1 - H).max() < 2e-13
+    assert np.linalg.norm(H[y > 0].mean(axis=0) - H[y < 0].mean(axis=0)) < 1e-14

@@ -1,5 +1,6 @@
 """The paper's tables measured anew: rows survive kills, verdicts are computed, pages are true."""
 
+import gzip
 import json
 import os
 import random
@@ -9,6 +10,7 @@ import sys
 import time
 from itertools import chain
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -22,7 +24,7 @@ from extreme_entropy.experiments.protocol import (
     obstacle,
     settings_of,
 )
-from extreme_entropy.experiments.render import table_page
+from extreme_entropy.experiments.render import FORMATS, html, latex, markdown, table_of
 from extreme_entropy.experiments.runner import plan
 from extreme_entropy.experiments.store import Store, key_of, read
 from extreme_entropy.experiments.verdicts import cells, gather
@@ -111,6 +113,16 @@ def test_rows_come_back_and_are_known_as_done(tmp_path):
         assert key_of(row(fold=1)) in store.done
         left = [job for job, _ in plan(["heart"], ["EEM-rbf"], 1, store.done)]
     assert [len(job.settings) for job in left] == [4, 4, 4] + [5] * 7
+
+
+def test_packed_rows_are_read_too(tmp_path):
+    """As the repository keeps them."""
+    path = tmp_path / "rows.jsonl"
+    with Store(path) as store:
+        store.append(row())
+    packed = tmp_path / "rows.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    assert list(read(packed)) == list(read(path))
 
 
 def test_a_torn_line_is_cut_off(tmp_path):
@@ -256,15 +268,32 @@ def test_what_was_skipped_says_why():
         for f in range(10)
     ]
     assert found("uci", rows).reason == "too big"
-    assert "Not run: too big." in table_page("uci", cells("uci", gather(rows)))
+    assert "Not run: too big." in table_of("uci", cells("uci", gather(rows))).summary
 
 
 def test_pages_show_both_figures_and_the_verdict():
     """80.0 beside the paper's figure, with its mark; the others are empty."""
-    page = table_page("uci", cells("uci", gather(grid(82.3))))
+    page = markdown(table_of("uci", cells("uci", gather(grid(82.3)))))
     (line,) = (line for line in page.splitlines() if line.startswith("| heart"))
     assert "82.3 / 81.9 =" in line
     assert "1 of 81 cells run" in page
+
+
+def test_html_and_latex_say_the_same_and_are_well_formed():
+    """What data or reasons hold is escaped; every row has its cells."""
+    about = ("dataset", "model", "setting", "repeat", "fold")
+    skipped = [{name: r[name] for name in about} | {"skipped": "a < b & c"} for r in grid(80.0)]
+    table = table_of("uci", cells("uci", gather([*skipped, *grid(82.3, model="EEM-sig")])))
+    page = html(table)
+    ElementTree.fromstring(page.split("<body>")[1].split("</body>")[0].join(["<b>", "</b>"]))
+    assert page.count("<tr>") == 10
+    assert page.count("<td>") == 81
+    assert "Not run: a &lt; b &amp; c." in page
+    text = latex(table)
+    assert text.count(r"\\") == 10
+    assert all(line.count("&") == 9 for line in text.splitlines() if line.endswith(r"\\"))
+    assert r"german\_numer" in text
+    assert "≈" not in text
 
 
 # ------------------------------------------------------------------ the command
@@ -313,3 +342,32 @@ def test_a_small_run_from_the_command(tmp_path, paper_data):
     assert again.stdout == answer.stdout
     assert [r for r in read(tmp_path / "here" / "rows.jsonl") if "dataset" in r] == rows
     assert (tmp_path / "here" / "uci.md").read_text() + "\n" == answer.stdout
+
+
+# ------------------------------------------------------------------ the pages we keep
+
+KEPT = Path(__file__).parent.parent / "reproduction"
+
+
+@pytest.mark.parametrize(
+    "page", sorted(p for p in KEPT.iterdir() if p.suffix in FORMATS), ids=lambda page: page.name
+)
+def test_the_pages_we_keep_are_what_the_rows_give(page):
+    """Every figure is computed from the rows beside it."""
+    trials = gather(read(KEPT / "rows.jsonl.gz"))
+    assert page.read_text() == FORMATS[page.suffix](table_of(page.stem, cells(page.stem, trials)))
+
+
+def test_our_machines_are_where_the_paper_has_them():
+    """Of the EEM and EEKM cells kept, nine in ten lie within the printed spread."""
+    trials = gather(read(KEPT / "rows.jsonl.gz"))
+    ours = [
+        cell
+        for table in ("uci", "unbalanced")
+        for cell in cells(table, trials)
+        if cell.claim.model.startswith("EE") and cell.value is not None
+    ]
+    assert len(ours) == 72
+    near = [cell for cell in ours if cell.verdict.startswith("within")]
+    assert len(near) >= 0.9 * len(ours)
+    assert np.median([abs(cell.value - cell.claim.value) for cell in ours]) <= 1.0

@@ -12,7 +12,7 @@ from ..datasets.loading import find
 from ..errors import ExtremeEntropyError
 from ..experiments.claims import SCORES, TABLES, datasets_of
 from ..experiments.protocol import MODELS
-from ..experiments.render import table_page
+from ..experiments.render import FORMATS, markdown, table_of
 from ..experiments.runner import run
 from ..experiments.store import read
 from ..experiments.verdicts import cells, gather
@@ -85,15 +85,20 @@ def reproduce(
         trials = gather(read(path))
     except ExtremeEntropyError as error:
         raise click.ClickException(str(error)) from error
-    for table in wanted:
-        page = table_page(table, cells(table, trials))
-        target = path.with_name(f"{table}.md")
-        beside = target.with_suffix(".part")
-        beside.write_text(page)
-        beside.replace(target)
-        click.echo(page)
+    for name in wanted:
+        table = table_of(name, cells(name, trials))
+        for ending, write in FORMATS.items():
+            _write(path.with_name(name + ending), write(table))
+        click.echo(markdown(table))
     if not complete:
         click.echo("The budget is used up. Run the same command again to go on.", err=True)
+
+
+def _write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    beside = path.with_name(path.name + ".part")
+    beside.write_text(text, encoding="utf-8")
+    beside.replace(path)
 
 
 def _tables(asked: tuple[str, ...]) -> list[str]:

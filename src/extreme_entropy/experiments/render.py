@@ -1,7 +1,10 @@
-"""Tables side by side with the paper, as Markdown."""
+"""Tables side by side with the paper, as Markdown, HTML and LaTeX."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
 from statistics import median
 
 from .claims import TITLES, datasets_of, models_of
@@ -16,24 +19,119 @@ MARKS = {
     "faster": "",
     "slower": "",
 }
+# What LaTeX reads otherwise, and signs its common fonts lack.
+LATEX = {
+    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
+    "≈": r"$\approx$",
+    "≠": r"$\neq$",
+    "–": "--",
+    ">": "$>$",
+    "σ": r"$\sigma$",
+}
 
 
-def table_page(table: str, found: list[Cell]) -> str:
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table in words, before it has a format."""
+
+    title: str
+    legend: str
+    columns: list[str]
+    rows: list[list[str]]  # the first word of each is its name
+    summary: list[str]
+
+
+def table_of(table: str, found: list[Cell]) -> Table:
     """One table: each cell ours / the paper's, with a mark for the verdict."""
     by_place = {(cell.claim.dataset, cell.claim.model): cell for cell in found}
     models = models_of(table)
-    lines = [
-        f"## {TITLES[table]}",
-        "",
+    return Table(
+        TITLES[table],
         "Each cell: ours / the paper's. " + _legend(table),
+        models,
+        [
+            [dataset, *(_shown(by_place[dataset, model]) for model in models)]
+            for dataset in datasets_of(table)
+        ],
+        _summary(table, found),
+    )
+
+
+def markdown(table: Table) -> str:
+    """For reading in a repository."""
+    lines = [
+        f"## {table.title}",
         "",
-        "| | " + " | ".join(models) + " |",
-        "|---|" + "--:|" * len(models),
+        table.legend,
+        "",
+        "| | " + " | ".join(table.columns) + " |",
+        "|---|" + "--:|" * len(table.columns),
+        *("| " + " | ".join(row) + " |" for row in table.rows),
+        "",
+        *table.summary,
+        "",
     ]
-    for dataset in datasets_of(table):
-        shown = (_shown(by_place[dataset, model]) for model in models)
-        lines.append(f"| {dataset} | " + " | ".join(shown) + " |")
-    return "\n".join([*lines, "", *_summary(table, found), ""])
+    return "\n".join(lines)
+
+
+def html(table: Table) -> str:
+    """One page that needs nothing else."""
+
+    def line(words: list[str], tag: str) -> str:
+        first, *others = map(escape, words)
+        cells = "".join(f"<{tag}>{word}</{tag}>" for word in others)
+        return f"<tr><th scope='row'>{first}</th>{cells}</tr>"
+
+    title = escape(table.title)
+    body = "\n".join(line(row, "td") for row in table.rows)
+    summary = "\n".join(f"<p>{escape(words)}</p>" for words in table.summary)
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; font-family: system-ui, sans-serif }}
+body {{ margin: 2rem auto; max-width: 75rem; padding: 0 1rem }}
+div {{ overflow-x: auto }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
+th, td {{ padding: .3rem .6rem; border-bottom: 1px solid #8886; white-space: nowrap }}
+td {{ text-align: right }} th[scope=row] {{ text-align: left }}
+</style></head>
+<body><h1>{title}</h1>
+<p>{escape(table.legend)}</p>
+<div><table>
+<thead>{line(["", *table.columns], "th scope='col'").replace("</th scope='col'>", "</th>")}</thead>
+<tbody>
+{body}
+</tbody></table></div>
+{summary}
+</body></html>
+"""
+
+
+def latex(table: Table) -> str:
+    """For a paper; needs the package booktabs."""
+
+    def words(text: str) -> str:
+        return "".join(LATEX.get(sign, sign) for sign in text)
+
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{words(table.title)}. {words(table.legend)}}}",
+        rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
+        r"\toprule",
+        " & ".join(["", *map(words, table.columns)]) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(words, row)) + r" \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+FORMATS: dict[str, Callable[[Table], str]] = {".md": markdown, ".html": html, ".tex": latex}
 
 
 def _legend(table: str) -> str:

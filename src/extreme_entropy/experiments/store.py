@@ -7,6 +7,7 @@ write has left of a line is cut off when the file is opened again. One process w
 from __future__ import annotations
 
 import fcntl
+import gzip
 import json
 import os
 from collections.abc import Iterator
@@ -73,10 +74,10 @@ class Store:
 
 
 def read(path: Path) -> Iterator[Row]:
-    """All whole rows of a file."""
+    """All whole rows of a file, which may be packed (.gz)."""
     if not path.exists():
         return
-    with path.open("rb") as file:
+    with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
         for number, line in enumerate(file, 1):
             if not line.endswith(b"\n"):
                 return  # torn by a kill, or still being written
