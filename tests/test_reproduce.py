@@ -329,6 +329,17 @@ def test_bad_words_are_refused_without_a_traceback(tmp_path, words, said):
     assert not list(tmp_path.iterdir())
 
 
+def test_data_that_are_not_here_are_asked_for(tmp_path):
+    """With all that can be done about it, and no traceback."""
+    nowhere = {"EXTREME_ENTROPY_DATA": str(tmp_path), "EXTREME_ENTROPY_CACHE": str(tmp_path / "c")}
+    words = ["uci", "--datasets", "sonar", "--models", "EEM-rbf", "--out", "here"]
+    answer = eem(*words, cwd=tmp_path, **nowhere)
+    assert answer.returncode == 1
+    assert "'sonar' is not here" in answer.stderr
+    assert "eem data get" in answer.stderr
+    assert "Traceback" not in answer.stderr
+
+
 def test_a_small_run_from_the_command(tmp_path, paper_data):
     """Two data sets, one column; run again it measures nothing anew."""
     paper_data("heart")

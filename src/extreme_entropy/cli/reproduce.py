@@ -9,7 +9,7 @@ from typing import Any, Self
 import click
 
 from ..datasets.loading import find
-from ..errors import ExtremeEntropyError
+from ..errors import DatasetError, ExtremeEntropyError
 from ..experiments.claims import SCORES, TABLES, datasets_of
 from ..experiments.protocol import MODELS
 from ..experiments.render import FORMATS, markdown, table_of
@@ -83,6 +83,8 @@ def reproduce(
                 watch=progress,
             )
         trials = gather(read(path))
+    except DatasetError as error:
+        raise click.ClickException(f"{error}\n  - from the command line: eem data get") from error
     except ExtremeEntropyError as error:
         raise click.ClickException(str(error)) from error
     for name in wanted:
