@@ -254,12 +254,21 @@ class Learner(State):
 
     def _look(self, X: Any, weight: Array | None) -> Look:
         """What φ is made from: the range of each column, and drawn rows."""
+        d = X.shape[1]
+        seed, stats, content = self._ranges(X, weight)
+        k = max(self._rows_to_draw(), SAMPLE_ROWS if self.scale == "quantile" else 0)
+
+        def draw(lane: slice) -> Draw:
+            part = X[lane]
+            return draw_rows(content, k, (part[s] for s in chunks(part.shape[0], d)))
+
+        drawn = self._each_lane(draw, X.shape[0]) if k else Draw.nothing(0, d)
+        return Look(seed, stats, content, drawn)
+
+    def _ranges(self, X: Any, weight: Array | None) -> tuple[int, ColumnStats, ContentHash]:
+        """The seed, the range of each column, and the hash that follows from both."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         n, d = X.shape
-
-        def each_lane(work: Callable[[slice], T]) -> T:
-            """Add up what `work` makes of each lane's chunks of rows."""
-            return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs, ahead=2))
 
         def look(lane: slice) -> ColumnStats:
             part, w = X[lane], None if weight is None else weight[lane]
@@ -267,21 +276,18 @@ class Learner(State):
             return scan(((part[s], None if w is None else w[s]) for s in pieces), d)
 
         with np.errstate(over="ignore", invalid="ignore"):  # ranges are checked below
-            stats = each_lane(look)
+            stats = self._each_lane(look, n)
             spans = stats.high - stats.low
         if not (np.isfinite(spans) & np.isfinite(stats.deviation)).all():
             raise InputError(
                 "The square of each column's range must be a finite number; the widest spans "
                 f"{spans.max():g}. Rescale that column."
             )
-        content = ContentHash.between(seed, stats.low, stats.high)
-        k = max(self._rows_to_draw(), SAMPLE_ROWS if self.scale == "quantile" else 0)
+        return seed, stats, ContentHash.between(seed, stats.low, stats.high)
 
-        def draw(lane: slice) -> Draw:
-            part = X[lane]
-            return draw_rows(content, k, (part[s] for s in chunks(part.shape[0], d)))
-
-        return Look(seed, stats, content, each_lane(draw) if k else Draw.nothing(0, d))
+    def _each_lane(self, work: Callable[[slice], T], n: int) -> T:
+        """Add up what `work` makes of each lane of n rows."""
+        return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs, ahead=2))
 
     def _phi_of(self, look: Look, dtype: np.dtype[Any]) -> FeatureMap:
         rows = look.drawn.rows

@@ -74,8 +74,8 @@ def summarise(
     """The summary of rows with labels 0 … n_classes − 1, in folds by their content."""
     phi = phi.in_precision(X.dtype)
 
-    def folds(rows: Any) -> Array | int:
-        return _content_folds(phi, rows, n_folds, run) if n_folds > 1 else 0
+    def folds(span: slice) -> Array | int:
+        return _content_folds(phi, X[span], n_folds, run) if n_folds > 1 else 0
 
     ((summary,),) = _summarise(phi, X, labels, weight, folds, n_classes, n_folds, [[ALL]], run)
     return summary
@@ -96,9 +96,8 @@ def summarise_path(
 
     S and m of a block are parts of the whole; Σ‖u‖²u and Σ‖u‖⁴ are not, and are carried along.
     """
-    taken = iter(np.split(folds, [span.stop for span in spans(len(labels), features.d)][:-1]))
     return _summarise(
-        features, X, labels, weight, lambda rows: next(taken), n_classes, n_folds, blocks, run
+        features, X, labels, weight, folds.__getitem__, n_classes, n_folds, blocks, run
     )
 
 
@@ -107,7 +106,7 @@ def _summarise(
     X: Any,
     labels: Array,
     weight: Array | None,
-    folds: Callable[[Any], Array | int],
+    folds: Callable[[slice], Array | int],
     n_classes: int,
     n_folds: int,
     blocks: list[list[Block]],
@@ -115,10 +114,9 @@ def _summarise(
 ) -> list[list[Summary]]:
     totals: list[list[Summary]] = []
     for span in spans(len(labels), features.d):
-        rows = X[span]
-        group = labels[span] * n_folds + folds(rows)
+        group = labels[span] * n_folds + folds(span)
         w = None if weight is None else weight[span]
-        parts = _summarise_span(features, rows, group, w, n_classes, n_folds, blocks, run)
+        parts = _summarise_span(features, X[span], group, w, n_classes, n_folds, blocks, run)
         totals = (
             [
                 [a + b for a, b in zip(*pair, strict=True)]

@@ -6,7 +6,7 @@ looks like from outside follows from its own summary and the sum of the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import reduce
 from operator import add, sub
@@ -25,20 +25,6 @@ class Summary:
         """The summary of no rows."""
         nothing = ClassMoments.empty(h)
         return cls(((nothing,) * n_folds,) * n_classes)
-
-    @classmethod
-    def total(cls, parts: Iterable[Summary]) -> Summary:
-        """The sum of parts in their order, holding no more than one part beside it."""
-        cells: list[list[ClassMoments]] = []
-        for part in parts:
-            if not cells:
-                cells = [list(row) for row in part.cells]
-                continue
-            for mine, theirs in zip(cells, part.cells, strict=True):
-                for k, cell in enumerate(theirs):
-                    mine[k] = mine[k] + cell
-            del part  # or it would stay while the next one is made
-        return cls(tuple(map(tuple, cells)))
 
     @property
     def n_classes(self) -> int:

@@ -115,7 +115,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
             )
         classes_of(y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        folds, content = self._folds(X, y, weight, groups, sizes[-1], seed)
+        folds, content = self._folds(X, y, weight, groups, seed)
         self.folds_ = folds
         if weight is not None and not weight.all():
             there = weight > 0
@@ -189,13 +189,13 @@ class PathCV(ClassifierMixin, BaseEstimator):
         return self._kind(random_state=seed, **shared, **params)
 
     def _folds(
-        self, X: Any, y: Array, weight: Array | None, groups: Any, size: int, seed: int
+        self, X: Any, y: Array, weight: Array | None, groups: Any, seed: int
     ) -> tuple[Array, bool]:
         """The fold of each row, and whether it follows from the row's content."""
         if isinstance(self.cv, Integral) and int(self.cv) >= 2:
             there = slice(None) if weight is None else weight > 0
-            look = self._machine(seed, **{self._size_name: size})._look(X[there], None)
-            hashes = np.concatenate([look.content(X[s]) for s in chunks(*X.shape)])
+            *_, content = self._machine(seed)._ranges(X[there], None)
+            hashes = np.concatenate([content(X[s]) for s in chunks(*X.shape)])
             folds = by_content(int(self.cv), hashes, np.unique(y, return_inverse=True)[1])
             if folds is not None:
                 return folds, True
