@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Any, Self
 
@@ -10,12 +11,9 @@ import click
 
 from ..datasets.loading import find
 from ..errors import DatasetError, ExtremeEntropyError
-from ..experiments.claims import SCORES, TABLES, datasets_of
-from ..experiments.protocol import MODELS
-from ..experiments.render import FORMATS, markdown, table_of
+from ..experiments.catalogue import PAGES, Experiment, Files, Page
 from ..experiments.runner import run
 from ..experiments.store import read
-from ..experiments.verdicts import cells, gather
 from .several import Several
 
 
@@ -42,9 +40,9 @@ class Progress:
 
 
 @click.command()
-@click.argument("tables", nargs=-1, metavar="TABLE...")
+@click.argument("tables", nargs=-1, metavar="TABLE|FIGURE|all...")
 @click.option("--datasets", cls=Several, metavar="NAME...", help="Only these data sets.")
-@click.option("--models", cls=Several, metavar="NAME...", help="Only these columns.")
+@click.option("--models", cls=Several, metavar="NAME...", help="Only these models.")
 @click.option("--repeats", default=1, show_default=True, help="Repetitions of ten folds.")
 @click.option("--budget", type=float, metavar="MINUTES", help="Stop after so long.")
 @click.option("--jobs", type=int, help="Processes; as many as there are processors.")
@@ -58,58 +56,71 @@ def reproduce(
     jobs: int | None,
     out: str,
 ) -> None:
-    """Measure the paper's tables anew: uci, unbalanced, big, gaussian, kde, and their times.
+    """Measure the paper's tables and figures anew, and say of every cell how near we are.
 
     Rows are kept as they come. Started again, a run goes on where it was stopped.
     """
-    wanted = _tables(tables)
-    chosen = _known(models, MODELS, "columns of the paper's tables")
+    pages = {name: PAGES[name] for name in _known(tables, tuple(PAGES), "tables and figures")}
+    columns = dict.fromkeys(model for page in pages.values() for model in page.experiment.models)
+    chosen = _known(models, tuple(columns), "models")
     path = Path(out) / "rows.jsonl"
+    deadline = time.monotonic() + (float("inf") if budget is None else 60 * budget)
+    complete = True
     try:
-        names = [find(name).name for name in datasets]
-        todo = dict.fromkeys(SCORES.get(table, table) for table in wanted)
-        needed = list(dict.fromkeys(name for table in todo for name in datasets_of(table)))
-        some = [name for name in needed if name in names or not names]
-        if not some:
-            raise click.UsageError(f"None of {', '.join(names)} is in {', '.join(wanted)}.")
-        with Progress() as progress:
-            complete = run(
-                path,
-                some,
-                chosen or MODELS,
-                repeats=repeats,
-                budget=float("inf") if budget is None else 60 * budget,
-                n_jobs=jobs,
-                watch=progress,
-            )
-        trials = gather(read(path))
+        for experiment, some in _needed(pages, datasets).items():
+            here = [model for model in experiment.models if model in chosen]
+            with Progress() as progress:
+                complete &= run(
+                    path,
+                    experiment.plan(some, here, repeats),
+                    experiment.work,
+                    budget=deadline - time.monotonic(),
+                    n_jobs=jobs,
+                    watch=progress,
+                )
+        rows = list(read(path))
     except DatasetError as error:
         raise click.ClickException(f"{error}\n  - from the command line: eem data get") from error
     except ExtremeEntropyError as error:
         raise click.ClickException(str(error)) from error
-    for name in wanted:
-        table = table_of(name, cells(name, trials))
-        for ending, write in FORMATS.items():
-            _write(path.with_name(name + ending), write(table))
-        click.echo(markdown(table))
+    for name, page in pages.items():
+        _show(path.with_name(name), page.render(rows))
     if not complete:
         click.echo("The budget is used up. Run the same command again to go on.", err=True)
 
 
-def _write(path: Path, text: str) -> None:
+def _needed(pages: dict[str, Page], asked: tuple[str, ...]) -> dict[Experiment, list[str]]:
+    """Which experiments, each on which data sets."""
+    names = [find(name).name for name in asked]
+    needed: dict[Experiment, list[str]] = {}
+    for page in pages.values():
+        held = needed.setdefault(page.experiment, [])
+        held += [n for n in page.datasets if n not in held and (n in names or not names)]
+    needed = {experiment: some for experiment, some in needed.items() if some}
+    if not needed:
+        raise click.UsageError(f"None of {', '.join(names)} is in {', '.join(pages)}.")
+    return needed
+
+
+def _show(stem: Path, files: Files) -> None:
+    """Write the files of a page; the terminal shows its Markdown, or where its picture is."""
+    for ending, content in files.items():
+        _write(stem.with_name(stem.name + ending), content)
+    text = files.get(".md")
+    click.echo(text if isinstance(text, str) else f"{stem.name}: {stem}{next(iter(files))}\n")
+
+
+def _write(path: Path, content: str | bytes) -> None:
     """Whole or not at all."""
     beside = path.with_name(path.name + ".part")
-    beside.write_text(text, encoding="utf-8")
+    beside.write_bytes(content.encode() if isinstance(content, str) else content)
     beside.replace(path)
 
 
-def _tables(asked: tuple[str, ...]) -> list[str]:
-    if not asked or asked == ("all",):
-        return list(TABLES)
-    return _known(asked, tuple(TABLES), "tables")
-
-
 def _known(asked: tuple[str, ...], known: tuple[str, ...], what: str) -> list[str]:
+    """The names asked for, if they are known; all of them, if none or `all` was asked for."""
+    if not asked or asked == ("all",):
+        return list(known)
     strange = [name for name in asked if name not in known]
     if strange:
         raise click.UsageError(f"{strange[0]!r} is none of the {what}: {', '.join(known)}.")

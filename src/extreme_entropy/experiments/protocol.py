@@ -11,16 +11,18 @@ Our choices:
   only be read. That is optimistic, most of all for the models with the largest grids.
 - *By D_CS*: in each fold the setting with the largest divergence of the training projections.
 - *Seconds* are those of one fit with the setting of the cell, on one thread.
-- *SVM* stops after 10⁶ iterations (C = 10¹⁰ need not converge); its kernel cache is 500 MB.
+- *SVM* stops after 10⁵ iterations (C = 10¹⁰ need not converge); its kernel cache is 500 MB. No cell
+  of ours is from a fit that was stopped.
+- *WELM* takes the pseudo-inverse of the layer's outputs as long as that needs no more than 2 GB,
+  and that of their Gram matrix beyond (protein homology with 1000 neurons, forest cover from 250).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import islice, product
 from typing import Any
 
-import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -30,15 +32,15 @@ from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..estimators.elm import WELMClassifier
 from ..estimators.lssvm import LSSVMClassifier, memory_needed
-
-Array = np.ndarray[Any, Any]
-Setting = dict[str, float]
+from .jobs import Array, Setting
 
 SIZES = (50, 100, 250, 500, 1000)
 GAMMAS = tuple(float(f"1e{k}") for k in range(-10, 1))
 COSTS = tuple(float(f"1e{k}") for k in range(-1, 11))
 N_FOLDS = 10
 MEMORY = 8e9  # bytes that a fit may take
+PINV_MEMORY = 2e9  # of them for WELM's pseudo-inverse
+SVM_ITERATIONS = 10**5
 
 MODELS = (
     *("WELM-sig", "EEM-sig", "WELM-nsig", "EEM-nsig", "WELM-rbf", "EEM-rbf"),
@@ -55,19 +57,27 @@ def settings_of(model: str) -> list[Setting]:
     return [{"C": C, "gamma": gamma} for C, gamma in product(COSTS, GAMMAS)]
 
 
-def machine(model: str, setting: Setting, seed: int) -> Any:
-    """The classifier of a column with one setting."""
+def machine(model: str, setting: Setting, rows: int, seed: int) -> Any:
+    """The classifier of a column with one setting, for so many training rows."""
     name, activation = model.rsplit("-", 1)
     if name == "EEM":
         return EEMClassifier.paper(activation, int(setting["h"]), random_state=seed)
     if name == "WELM":
-        return WELMClassifier(int(setting["h"]), activation=activation, random_state=seed)
+        h = int(setting["h"])
+        solver = "pinv" if 16 * rows * h <= PINV_MEMORY else "sums"
+        return WELMClassifier(h, activation=activation, solver=solver, random_state=seed)
     gamma = setting["gamma"]
     if name == "EEKM":
         return EEKMClassifier.paper(int(setting["h"]), gamma=gamma, random_state=seed)
     if name == "LS-SVM":
         return LSSVMClassifier(setting["C"], gamma=gamma, max_memory=MEMORY)
-    svm = SVC(C=setting["C"], gamma=gamma, class_weight="balanced", cache_size=500, max_iter=10**6)
+    svm = SVC(
+        C=setting["C"],
+        gamma=gamma,
+        class_weight="balanced",
+        cache_size=500,
+        max_iter=SVM_ITERATIONS,
+    )
     return make_pipeline(MinMaxScaler(), svm)
 
 
@@ -76,14 +86,14 @@ def folds(X: Array, y: Array, repeat: int) -> Iterator[tuple[Array, Array]]:
     yield from StratifiedKFold(N_FOLDS, shuffle=True, random_state=repeat).split(X, y)
 
 
-def obstacle(model: str, n: int, d: int, setting: Setting) -> str | None:
-    """Why a fit on so many rows is not tried, or None."""
-    rows = n * (N_FOLDS - 1) // N_FOLDS
-    need = 0.0
-    if model.startswith("LS-SVM"):
-        need = memory_needed(rows, d)
-    elif model.startswith("WELM"):
-        need = 16.0 * rows * setting["h"]
+def fold_of(X: Array, y: Array, repeat: int, fold: int) -> tuple[Array, Array]:
+    """Training and test rows of one fold."""
+    return next(islice(folds(X, y, repeat), fold, None))
+
+
+def obstacle(model: str, n: int, d: int) -> str | None:
+    """Why fits on so many rows are not tried, or None."""
+    need = memory_needed(n * (N_FOLDS - 1) // N_FOLDS, d) if model.startswith("LS-SVM") else 0
     if need > MEMORY:
         return f"{model.rsplit('-', 1)[0]} would need {need / 1e9:.0f} GB"
     return None

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from .claims import SCORES, Claim, claims
-from .protocol import N_FOLDS, settings_of
+from .protocol import MODELS, N_FOLDS, settings_of
 
 Array = np.ndarray[Any, Any]
 
@@ -53,7 +53,7 @@ def gather(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Trials]:
     """Rows by data set and model."""
     by_cell: dict[tuple[str, str], list[dict[str, Any]]] = defaultdict(list)
     for row in rows:
-        if "dataset" in row:
+        if row.get("model") in MODELS:
             by_cell[row["dataset"], row["model"]].append(row)
     return {cell: _trials(cell[1], found) for cell, found in by_cell.items()}
 
@@ -75,7 +75,7 @@ def _trials(model: str, rows: list[dict[str, Any]]) -> Trials:
             for table, field in zip(
                 values, ("gmean", "dcs_gaussian", "dcs_kde", "fit_seconds"), strict=True
             ):
-                table[place] = np.nan if row[field] is None else row[field]
+                table[place] = np.nan if row.get(field) is None else row[field]
     return Trials(
         settings, values[0], values[1], values[2], values[3], next(iter(skipped.values()), "")
     )
