@@ -16,7 +16,7 @@ from ..metrics import gmean_score
 from ..selection.divergence_search import divergence_of
 from .claims import datasets_of
 from .jobs import Array, Job, Setting, data_of
-from .protocol import N_FOLDS, fold_of, machine, obstacle, settings_of
+from .protocol import N_FOLDS, fold_of, machine, obstacle, seed_of, settings_of
 
 SETTINGS_AT_ONCE = 11  # of a job, so that rows come often
 DENSITIES = ("gaussian", "kde")
@@ -53,8 +53,9 @@ def work(job: Job) -> list[dict[str, Any]]:
 def _row(
     job: Job, setting: Setting, X: Array, y: Array, X_test: Array, y_test: Array
 ) -> dict[str, Any]:
+    seed = seed_of(job.repeat, job.fold)
     start = time.perf_counter()
-    fitted = machine(job.model, setting, X.shape[0], seed=job.repeat).fit(X, y)
+    fitted = machine(job.model, setting, X.shape[0], seed).fit(X, y)
     middle = time.perf_counter()
     answers = fitted.predict(X_test)
     end = time.perf_counter()
@@ -65,7 +66,7 @@ def _row(
         **_iterations(fitted),
         "fit_seconds": round(middle - start, 5),
         "predict_seconds": round(end - middle, 5),
-        "seed": job.repeat,
+        "seed": seed,
     }
 
 

@@ -20,7 +20,7 @@ from ..metrics import gmean_score
 from . import grid
 from .claims import datasets_of, models_of
 from .jobs import Array, Job, Setting, data_of
-from .protocol import fold_of, machine, settings_of
+from .protocol import fold_of, machine, seed_of, settings_of
 from .render import Table
 from .store import Row
 from .verdicts import cells, gather
@@ -47,19 +47,19 @@ def work(job: Job) -> list[Row]:
     """Choose within the training rows, fit, and score once."""
     X, y = data_of(job.dataset)
     train, test = fold_of(X, y, job.repeat, job.fold)
-    model = job.model.removeprefix(PREFIX)
+    model, seed = job.model.removeprefix(PREFIX), seed_of(job.repeat, job.fold)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # constant machines and iterations cut short are scored
         start = time.perf_counter()
-        chosen = choose(model, X[train], y[train], seed=job.repeat)
-        best = machine(model, chosen, len(train), seed=job.repeat).fit(X[train], y[train])
+        chosen = choose(model, X[train], y[train], seed)
+        best = machine(model, chosen, len(train), seed).fit(X[train], y[train])
         seconds = time.perf_counter() - start
         score = 100 * gmean_score(y[test], best.predict(X[test]))
     row = {
         "gmean": round(score, 4),
         "chosen": chosen,
         "fit_seconds": round(seconds, 5),  # of the whole choice
-        "seed": job.repeat,
+        "seed": seed,
     }
     return [{**job.about(setting), **row} for setting in job.settings]
 

@@ -6,7 +6,8 @@ grids below; balance weights for WELM, LS-SVM and SVM; random weights and biases
 Our choices:
 
 - *Scaling* is learnt from each training fold, so that no test row has a say in it.
-- *Folds* are shuffled, with the number of the repetition as seed; so are the neurons.
+- *Folds* are shuffled, with the number of the repetition as seed. Every fold has neurons of its
+  own: on some data one draw differs from the next by more than the figures compared.
 - *A cell* is the mean over all folds of the setting whose mean is best, as the paper's tables can
   only be read. That is optimistic, most of all for the models with the largest grids.
 - *By D_CS*: in each fold the setting with the largest divergence of the training projections.
@@ -89,6 +90,11 @@ def folds(X: Array, y: Array, repeat: int) -> Iterator[tuple[Array, Array]]:
 def fold_of(X: Array, y: Array, repeat: int, fold: int) -> tuple[Array, Array]:
     """Training and test rows of one fold."""
     return next(islice(folds(X, y, repeat), fold, None))
+
+
+def seed_of(repeat: int, fold: int) -> int:
+    """Of the neurons and landmarks of a fold."""
+    return repeat * N_FOLDS + fold
 
 
 def obstacle(model: str, n: int, d: int) -> str | None:
