@@ -355,6 +355,64 @@ def test_a_small_run_from_the_command(tmp_path, paper_data):
     assert (tmp_path / "here" / "uci.md").read_text() + "\n" == answer.stdout
 
 
+def test_twenty_kills_of_a_run_lose_no_finished_row(tmp_path, paper_data):
+    """What was on disk before a kill is there once after it, and the end is as if none had been."""
+    paper_data("sonar")
+    chance = random.Random(0)
+    path = tmp_path / "killed.jsonl"
+    finished, workers = {}, set()
+
+    def look(path=path):
+        return {key_of(r): r for r in read(path) if "dataset" in r}
+
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("killed_runs.py"))],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,  # each kill leaves a remark of multiprocessing
+        text=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+    ) as runs:
+
+        def start(path):
+            print(path, file=runs.stdin, flush=True)
+            return int(runs.stdout.readline())
+
+        for _ in range(20):
+            number = start(path)
+            for _ in range(1000):
+                if len(look()) > len(finished):  # it is up and has finished something
+                    break
+                time.sleep(0.02)
+            time.sleep(chance.uniform(0, 0.1))
+            before = look()
+            workers |= children(number)
+            os.kill(number, signal.SIGKILL)
+            assert runs.stdout.readline() == "ended\n"
+            after = look()
+            assert {key: after[key] for key in finished | before} == finished | before
+            finished = after
+        whole = tmp_path / "whole.jsonl"
+        for last in (path, whole):
+            start(last)
+            assert runs.stdout.readline() == "ended\n"
+        runs.stdin.close()
+    rows = [r for r in read(path) if "dataset" in r]
+    assert len(rows) == len(look()) == 4 * 5 * 10
+    assert look().items() >= finished.items()
+    assert {k: r["gmean"] for k, r in look().items()} == {
+        k: r["gmean"] for k, r in look(whole).items()
+    }
+    assert workers
+    assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
+
+
+def children(pid):
+    """The processes a process has started."""
+    listed = Path(f"/proc/{pid}/task/{pid}/children")
+    return set(listed.read_text().split()) if listed.exists() else set()
+
+
 # ------------------------------------------------------------------ the pages we keep
 
 KEPT = Path(__file__).parent.parent / "reproduction"

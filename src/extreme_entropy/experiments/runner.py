@@ -8,15 +8,17 @@ import subprocess
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import suppress
 from datetime import UTC, datetime
-from importlib.metadata import version
-from multiprocessing import get_context
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context, parent_process
 from pathlib import Path
+from threading import Thread
 
 from .jobs import Job
 from .store import Row, Store
 
-PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn")
+PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "lightgbm")
 
 
 def run(
@@ -48,7 +50,7 @@ def run(
         watch(done, total)
         workers = n_jobs or os.cpu_count() or 1
         context = get_context("spawn")  # a fork would inherit threads of BLAS in mid-air
-        with ProcessPoolExecutor(workers, mp_context=context) as pool:
+        with ProcessPoolExecutor(workers, context, initializer=_die_with_parent) as pool:
             running: dict[Future[list[Row]], Job] = {}
             while True:
                 while len(running) < 2 * workers and time.monotonic() < deadline:
@@ -72,15 +74,36 @@ def run(
         return done == total
 
 
+def _die_with_parent() -> None:
+    """Let a worker end when the run that started it is killed; it would wait for ever."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()
+
+
 def _facts() -> Row:
     """When, from which commit, with which versions and where the rows that follow were made."""
     return {
         "run": datetime.now(UTC).isoformat(timespec="seconds"),
         "commit": _commit(),
-        "versions": {package: version(package) for package in PACKAGES},
+        "versions": _versions(),
         "machine": f"{platform.machine()}, {os.cpu_count()} cores, "
         f"Python {platform.python_version()}",
     }
+
+
+def _versions() -> dict[str, str]:
+    """Of all packages that have a part in rows and are installed."""
+    found = {}
+    for package in PACKAGES:
+        with suppress(PackageNotFoundError):
+            found[package] = version(package)
+    return found
 
 
 def _commit() -> str | None:
