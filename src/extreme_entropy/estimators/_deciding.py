@@ -9,20 +9,32 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..engines.blocks import engine_of
 from ..engines.threads import one_blas_thread, run
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError
-from ..features.chunks import FEW_LANES, lanes
+from ..features.chunks import FEW_LANES
 from ..machine.machine import Machine, solve
-from ..machine.projection import project
 from . import _stakes
+from ._line import (
+    Answer,
+    Line,
+    answer,
+    count_right,
+    labels,
+    log_probabilities,
+    none,
+    positions,
+    probabilities,
+    scores,
+)
 from ._rows import check_x
 from ._state import State
+from ._tables import in_blocks
 
 Array = np.ndarray[Any, Any]
-
-FEW_ROWS = 64  # are projected at once, without the cost of an engine
 
 
 class Decider(State):
@@ -33,7 +45,8 @@ class Decider(State):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
             Rows.
 
         Returns
@@ -41,15 +54,15 @@ class Decider(State):
         ndarray of shape (n_samples,), or (n_samples, n_pairs) with more than two classes
             Projections; with more classes one column for each pair of classes.
         """
-        projections = self._project(X)
-        return projections[:, 0] if len(self.classes_) == 2 else projections
+        return self._answer(X, positions)
 
     def decision_function(self, X: Any) -> Array:
         """Log-odds of the second class, costs and priors included; ln(C p) with more classes.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
             Rows.
 
         Returns
@@ -57,14 +70,15 @@ class Decider(State):
         ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
             Positive means the second class; with more classes the largest column wins.
         """
-        return self.machine_.scores(self._project(X))
+        return self._answer(X, scores)
 
     def predict(self, X: Any) -> Array:
         """The class of each row.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
             Rows.
 
         Returns
@@ -72,17 +86,15 @@ class Decider(State):
         ndarray of shape (n_samples,)
             Labels.
         """
-        scores = self.decision_function(X)
-        if scores.ndim == 1:
-            return self.classes_[(scores > 0).astype(np.intp)]
-        return self.classes_[scores.argmax(axis=1)]
+        return self._answer(X, labels)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithm of `predict_proba`, exact also where probabilities vanish.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
             Rows.
 
         Returns
@@ -90,14 +102,15 @@ class Decider(State):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`.
         """
-        return self.machine_.log_probabilities(self._project(X))
+        return self._answer(X, log_probabilities)
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class under the priors. Costs do not change probabilities.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
             Rows.
 
         Returns
@@ -105,7 +118,32 @@ class Decider(State):
         ndarray of shape (n_samples, n_classes)
             Columns in the order of `classes_`; rows sum to one.
         """
-        return self.machine_.probabilities(self._project(X))
+        return self._answer(X, probabilities)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy; for rare classes see `gmean_score`.
+        """
+        engine = engine_of(X)
+        if engine is None:
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        table = in_blocks(self, engine(X, y, sample_weight), reset=False)
+        right, total = table.add_up(count_right, self._line())
+        return float(right / total)
 
     def with_costs(self, costs: Mapping[Any, float] | None = None, *, priors: Any = None) -> Self:
         """The same machine under other costs and priors, at once and without data.
@@ -209,17 +247,24 @@ class Decider(State):
             return self._solve()
         return self._solved
 
+    def _line(self) -> Line:
+        """All that an answer to a row needs."""
+        machine, readout = self._ready()
+        return Line(self._phi, readout, machine, self.classes_)
+
+    def _answer(self, X: Any, kind: Answer) -> Any:
+        """An answer to each row: at once, or when it is asked for where X lies in blocks."""
+        line = self._line()
+        engine = engine_of(X)
+        if engine is None:
+            return kind(line, self._project(X))
+        table = in_blocks(self, engine(X, None, None), reset=False)
+        shared = table.dtype, table.d, line, kind
+        return table.blocks.each(answer, *shared, like=none(line, kind))
+
     def _project(self, X: Any) -> Array:
-        _, readout = self._ready()
         X = check_x(self, X, reset=False)
-        phi = self._phi.in_precision(X.dtype)
-        weights = readout.T.astype(X.dtype)
-        n = X.shape[0]
-        if n <= FEW_ROWS:
-            return project(phi, X, weights).astype(np.float64, copy=False)
-        tasks = (partial(project, phi, X[lane], weights) for lane in lanes(n))
-        parts = run(tasks, self.n_jobs, ahead=FEW_LANES)
-        return np.concatenate(list(parts)).astype(np.float64, copy=False)
+        return self._line().project(X, partial(run, n_jobs=self.n_jobs, ahead=FEW_LANES))
 
     def _log_stakes(self) -> tuple[Array, Array]:
         counts = np.sum(self._summary.counts, axis=1)

@@ -11,9 +11,10 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ._deciding import Decider
 from ._learning import Learner
+from ._notebook import InNotebook
 
 
-class EntropyMachine(ClassifierMixin, Decider, Learner, BaseEstimator):
+class EntropyMachine(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimator):
     """Base of `EEMClassifier` and `EEKMClassifier`: everything but how φ is drawn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {

@@ -3,29 +3,28 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, NamedTuple, Self, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import add_up, one_blas_thread, run
+from ..engines.threads import one_blas_thread
 from ..errors import ForgetError, InputError, MergeError
-from ..features.chunks import chunks, lanes
-from ..features.content import ContentHash, Draw, draw_rows
+from ..features.content import ContentHash, Draw
 from ..features.feature_map import FeatureMap, same
-from ..features.scaling import ColumnStats, fit_scaling, scan
-from ..moments.reduction import summarise
+from ..features.scaling import ColumnStats, fit_scaling
 from ..moments.summary import Summary
 from . import _stakes
-from ._rows import check_rows, classes_of, encode, gathered, labels_to_expect, with_progress
+from ._arrow import batches_of, same_names
+from ._checkpoint import Keeper, Keepless
+from ._rows import checked, classes_of, gathered, labels_to_expect, with_progress
 from ._state import State
+from ._tables import InMemory, Table, draw_from, sum_up, table_of
 
 Array = np.ndarray[Any, Any]
-T = TypeVar("T")
 
 N_FOLDS = 5  # of the cross-fitted decision
 SAMPLE_ROWS = 1000  # drawn rows that widths and quantiles are taken from
@@ -48,11 +47,13 @@ class Learner(State):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows to learn from. float32 is worked on in single precision.
-        y : array-like of shape (n_samples,)
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows to learn from. float32 is worked on in single precision. Blocks of a Dask
+            collection are worked on where they lie.
+        y : array-like or Dask collection of shape (n_samples,)
             Labels of two or more classes.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : array-like or Dask collection of shape (n_samples,), optional
             A weight counts as repetition of the row: 2 is the row twice, 0 is no row.
 
         Returns
@@ -61,11 +62,11 @@ class Learner(State):
             The fitted classifier.
         """
         self._validate_params()
-        X, y, weight = check_rows(self, X, y, sample_weight, reset=not self._is_twin)
-        classes = self.classes_ if self._is_twin else classes_of(y)
-        phi = self._phi if self._is_twin else self._draw(X, weight)
+        table = table_of(self, X, y, sample_weight, reset=not self._is_twin)
+        classes = self.classes_ if self._is_twin else classes_of(table.seen.labels)
+        phi = self._phi if self._is_twin else self._draw(table)
         n_folds = self._n_folds(fresh=not self._is_twin)
-        summary = self._summarise(phi, X, encode(y, classes), weight, len(classes), n_folds)
+        summary = table.add_up(sum_up, phi, classes, n_folds)
         _stakes.check(self.priors, self.costs, classes)
         self.classes_, self._phi, self._summary = classes, phi, summary
         self._solved = None
@@ -93,11 +94,17 @@ class Learner(State):
         """
         self._validate_params()
         first = not hasattr(self, "_phi")
-        X, y, weight = check_rows(self, X, y, sample_weight, reset=first)
-        return self._learn(X, y, weight, classes)
+        return self._learn(table_of(self, X, y, sample_weight, reset=first), classes)
 
     def fit_batches(
-        self, batches: Iterable[Any], *, classes: Any = None, progress: bool = False
+        self,
+        batches: Any,
+        *,
+        target: str | None = None,
+        classes: Any = None,
+        progress: bool = False,
+        checkpoint: str | Path | None = None,
+        every: int = 100,
     ) -> Self:
         """Fit in one pass over batches of rows, for data that never fit in memory.
 
@@ -107,12 +114,21 @@ class Learner(State):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight)
-            Each as for `fit`. A batch may be empty or lack classes.
+        batches : iterable of (X, y) or (X, y, sample_weight), or a pyarrow source
+            Each as for `fit`. A batch may be empty or lack classes. A pyarrow dataset, table or
+            record batch reader is read batch by batch, a few of them ahead.
+        target : str, optional
+            The column of a pyarrow source that holds the labels; all others are features.
         classes : array-like, optional
             All labels that will ever come. Needed if the first 16 384 rows lack some.
         progress : bool, default=False
             Show a progress bar. Needs the extra `progress`.
+        checkpoint : path-like, optional
+            A file that keeps what was learnt so far, and is removed when the fit is done. Killed
+            at any moment and started again with the same batches, the fit goes on after the last
+            checkpoint, and ends with the same machine to the last bit.
+        every : int, default=100
+            Batches between checkpoints.
 
         Returns
         -------
@@ -133,13 +149,22 @@ class Learner(State):
         """
         self._validate_params()
         learner = self.twin() if self._is_twin else clone(self)
-        given = with_progress(batches) if progress else batches
-        for X, y, weight in gathered(learner, given):
-            learner._learn(X, y, weight, classes)
+        names, batches = batches_of(batches, target)
+        if names is not None:  # they are checked here; the arrays of the batches have none
+            same_names(learner.__dict__.pop("feature_names_in_", names), names)
+        keeper = Keeper(checkpoint, every) if checkpoint is not None else Keepless()
+        keeper.restore(learner)
+        given = checked(learner, with_progress(batches) if progress else batches)
+        for X, y, weight in gathered(keeper.not_yet_counted(given)):
+            learner._learn(InMemory(X, y, weight, self.n_jobs), classes)
+            keeper.keep(learner)
         if not hasattr(learner, "_phi"):
             raise InputError("There must be rows to learn from; `batches` held none.")
         learner._ready()
+        if names is not None:
+            learner.feature_names_in_ = names
         self.__dict__.update(learner.__dict__)
+        keeper.remove()
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -159,11 +184,8 @@ class Learner(State):
             The classifier without the rows.
         """
         check_is_fitted(self)
-        X, y, weight = check_rows(self, X, y, sample_weight, reset=False)
-        labels = encode(y, self.classes_)
-        part = self._summarise(
-            self._phi, X, labels, weight, len(self.classes_), self._n_folds(fresh=False)
-        )
+        table = table_of(self, X, y, sample_weight, reset=False)
+        part = table.add_up(sum_up, self._phi, self.classes_, self._n_folds(fresh=False))
         held, asked = np.array(self._summary.counts), np.array(part.counts)
         if (asked > held * (1 + 1e-12)).any():
             raise ForgetError(
@@ -236,58 +258,43 @@ class Learner(State):
         twin._solved = None
         return twin
 
-    def _learn(self, X: Any, y: Array, weight: Array | None, classes: Any) -> Self:
-        """Add checked rows to what is known; the first ones draw φ."""
+    def _learn(self, table: Table, classes: Any) -> Self:
+        """Add rows to what is known; the first ones draw φ."""
         first = not hasattr(self, "_phi")
-        known = labels_to_expect(getattr(self, "classes_", None), classes, y)
-        labels = encode(y, known)
-        phi = self._draw(X, weight) if first else self._phi
-        part = self._summarise(phi, X, labels, weight, len(known), self._n_folds(fresh=first))
+        known = labels_to_expect(
+            getattr(self, "classes_", None), classes, lambda: table.seen.labels
+        )
+        phi = self._draw(table) if first else self._phi
+        part = table.add_up(sum_up, phi, known, self._n_folds(fresh=first))
         _stakes.check(self.priors, self.costs, known)
         self._summary = part if first else self._summary + part
         self.classes_, self._phi, self._solved = known, phi, None
         return self
 
-    def _draw(self, X: Any, weight: Array | None) -> FeatureMap:
+    def _draw(self, table: Table) -> FeatureMap:
         """φ for these rows: cells, drawn rows, scaling, layer."""
-        return self._phi_of(self._look(X, weight), X.dtype)
+        return self._phi_of(self._look(table), table.dtype)
 
-    def _look(self, X: Any, weight: Array | None) -> Look:
+    def _look(self, table: Table) -> Look:
         """What φ is made from: the range of each column, and drawn rows."""
-        d = X.shape[1]
-        seed, stats, content = self._ranges(X, weight)
+        seed, content = self._content(table)
+        stats = table.seen.stats
         k = max(self._rows_to_draw(), SAMPLE_ROWS if self.scale == "quantile" else 0)
-
-        def draw(lane: slice) -> Draw:
-            part = X[lane]
-            return draw_rows(content, k, (part[s] for s in chunks(part.shape[0], d)))
-
-        drawn = self._each_lane(draw, X.shape[0]) if k else Draw.nothing(0, d)
+        drawn = table.add_up(draw_from, content, k) if k else Draw.nothing(0, len(stats.low))
         return Look(seed, stats, content, drawn)
 
-    def _ranges(self, X: Any, weight: Array | None) -> tuple[int, ColumnStats, ContentHash]:
-        """The seed, the range of each column, and the hash that follows from both."""
+    def _content(self, table: Table) -> tuple[int, ContentHash]:
+        """The seed, and the hash that follows from it and the range of each column."""
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        n, d = X.shape
-
-        def look(lane: slice) -> ColumnStats:
-            part, w = X[lane], None if weight is None else weight[lane]
-            pieces = chunks(part.shape[0], d)
-            return scan(((part[s], None if w is None else w[s]) for s in pieces), d)
-
-        with np.errstate(over="ignore", invalid="ignore"):  # ranges are checked below
-            stats = self._each_lane(look, n)
+        stats = table.seen.stats
+        with np.errstate(over="ignore", invalid="ignore"):
             spans = stats.high - stats.low
         if not (np.isfinite(spans) & np.isfinite(stats.deviation)).all():
             raise InputError(
                 "The square of each column's range must be a finite number; the widest spans "
                 f"{spans.max():g}. Rescale that column."
             )
-        return seed, stats, ContentHash.between(seed, stats.low, stats.high)
-
-    def _each_lane(self, work: Callable[[slice], T], n: int) -> T:
-        """Add up what `work` makes of each lane of n rows."""
-        return add_up(run((partial(work, lane) for lane in lanes(n)), self.n_jobs, ahead=2))
+        return seed, ContentHash.between(seed, stats.low, stats.high)
 
     def _phi_of(self, look: Look, dtype: np.dtype[Any]) -> FeatureMap:
         rows = look.drawn.rows
@@ -308,15 +315,3 @@ class Learner(State):
                 "without folds. Fit a new machine, or set decision='paper' and a numeric ridge."
             )
         return self._summary.n_folds
-
-    def _summarise(
-        self,
-        phi: FeatureMap,
-        X: Any,
-        labels: Array,
-        weight: Array | None,
-        n_classes: int,
-        n_folds: int,
-    ) -> Summary:
-        engine = partial(run, n_jobs=self.n_jobs, ahead=2)
-        return summarise(phi, X, labels, weight, n_classes, n_folds, engine)

@@ -24,6 +24,7 @@ from ..features.feature_map import FeatureMap
 from ..machine.projection import project
 from ._entropy_machine import EntropyMachine
 from ._rows import check_rows, check_x, classes_of, encode
+from ._tables import InMemory
 from .eem import EEMClassifier
 
 Array = np.ndarray[Any, Any]
@@ -158,7 +159,7 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             random_state=self.random_state,
         )
-        return drawer._draw(X, weight)
+        return drawer._draw(InMemory(X, None, weight, self.n_jobs))
 
     def _one(self, by_column: Array) -> Array:
         return by_column[0] if len(by_column) == 1 else by_column

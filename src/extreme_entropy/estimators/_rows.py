@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
@@ -15,6 +16,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from ..engines.blocks import Block
 from ..errors import InputError
 
 Array = np.ndarray[Any, Any]
@@ -45,18 +47,8 @@ def check_rows(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: boo
 
 def check_weight(X: Any, sample_weight: Any) -> Array | None:
     """Weights of the rows, if there are any; some may be zero, but not all."""
-    if sample_weight is None:
-        return None
-    weight = column_or_1d(
-        check_array(sample_weight, ensure_2d=False, dtype=np.float64, input_name="sample_weight")
-    )
-    check_consistent_length(X, weight)
-    if (weight < 0).any():
-        raise InputError(
-            f"Sample weights must not be negative; the least is {weight.min():g}. "
-            "To take rows out of a fitted machine, use forget()."
-        )
-    if not weight.any():
+    weight = _weight(X, sample_weight)
+    if weight is not None and not weight.any():
         raise InputError(
             "Some sample weight must be positive; all are zero. "
             "A weight of zero means the row is not there."
@@ -64,20 +56,72 @@ def check_weight(X: Any, sample_weight: Any) -> Array | None:
     return weight
 
 
-def gathered(estimator: Any, batches: Iterable[Any]) -> Iterator[Rows]:
-    """Checked batches, put together until they are worth the cost of a merge."""
-    waiting: list[tuple[Any, Array, Array]] = []
+def _weight(X: Any, sample_weight: Any) -> Array | None:
+    if sample_weight is None:
+        return None
+    weight = column_or_1d(
+        check_array(
+            sample_weight,
+            ensure_2d=False,
+            dtype=np.float64,
+            ensure_min_samples=0,
+            input_name="sample_weight",
+        )
+    )
+    check_consistent_length(X, weight)
+    if (weight < 0).any():
+        raise InputError(
+            f"Sample weights must not be negative; the least is {weight.min():g}. "
+            "To take rows out of a fitted machine, use forget()."
+        )
+    return weight
+
+
+def check_block(block: Block, dtype: np.dtype[Any], d: int) -> tuple[Any, Any, Array | None]:
+    """Rows of a block, perhaps none, with labels and weights if there are any."""
+    X = check_array(block.X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0)
+    if X.shape[1] != d:
+        raise InputError(f"Every block must have {d} columns; this one has {X.shape[1]}.")
+    y = block.y
+    if y is not None:
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        check_consistent_length(X, y)
+        if len(y):
+            check_classification_targets(y)
+    weight = _weight(X, block.weight)
+    if weight is None or weight.all():
+        return X, y, weight
+    kept = weight > 0
+    return X[kept], None if y is None else y[kept], weight[kept]
+
+
+def checked(estimator: Any, batches: Iterable[Any]) -> Iterator[Rows | None]:
+    """Each batch, checked; None for one without rows."""
     for number, batch in enumerate(batches):
         try:
             X, y, *rest = batch
             if not (X.shape[0] if hasattr(X, "shape") else len(X)):
+                yield None
                 continue
             fresh = not hasattr(estimator, "n_features_in_")
-            X, y, weight = check_rows(estimator, X, y, *(rest or [None]), reset=fresh)
+            rows = check_rows(estimator, X, y, *(rest or [None]), reset=fresh)
         except Exception as error:
             error.add_note(f"This was batch {number} (the first is 0).")
             raise
-        waiting.append((X, y, np.ones(len(y)) if weight is None else weight))
+        yield rows
+
+
+def gathered(batches: Iterable[Rows | None]) -> Iterator[Rows]:
+    """Checked batches, put together until they are worth the cost of a merge.
+
+    Whenever rows are yielded, they hold the last batch taken: nothing waits.
+    """
+    waiting: list[Rows] = []
+    for rows in batches:
+        if rows is None:
+            continue
+        waiting.append(rows)
         if sum(len(part[1]) for part in waiting) >= BATCH_ROWS:
             yield _stacked(waiting)
             waiting = []
@@ -98,12 +142,22 @@ def with_progress(
     return tqdm(steps, total=total, unit=unit)
 
 
-def _stacked(parts: list[tuple[Any, Array, Array]]) -> Rows:
+def _stacked(parts: list[Rows]) -> Rows:
     """Batches as one; weights that are all 1 are none."""
     rows, labels, weights = zip(*parts, strict=True)
-    X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)
-    weight = np.concatenate(weights)
-    return X, np.concatenate(labels), None if (weight == 1).all() else weight
+    if len(parts) == 1:
+        X, y = rows[0], labels[0]
+    else:
+        X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)
+        y = np.concatenate(labels)
+    if all(weight is None for weight in weights):
+        return X, y, None
+    filled = [
+        np.ones(len(own)) if weight is None else weight
+        for own, weight in zip(labels, weights, strict=True)
+    ]
+    weight = np.concatenate(filled)
+    return X, y, None if (weight == 1).all() else weight
 
 
 def classes_of(y: Array) -> Array:
@@ -117,10 +171,10 @@ def classes_of(y: Array) -> Array:
     return classes.astype(classes.dtype.newbyteorder("="))
 
 
-def labels_to_expect(known: Array | None, classes: Any, y: Array) -> Array:
-    """The labels of a machine after this call of partial_fit."""
+def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array]) -> Array:
+    """The labels of a machine after this call of partial_fit: known, told, or seen in the rows."""
     if classes is None:
-        return classes_of(y) if known is None else known
+        return classes_of(seen()) if known is None else known
     classes = np.unique(np.asarray(classes))
     if known is not None and not np.array_equal(known, classes):
         raise InputError(

@@ -77,6 +77,11 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
 
 def save(estimator: EntropyMachine, path: str | Path) -> None:
     """Write a fitted classifier to a file."""
+    persistence.write(path, *packed(estimator))
+
+
+def packed(estimator: EntropyMachine) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A fitted classifier as plain values and arrays."""
     check_is_fitted(estimator)
     if not estimator._classes_without_rows():  # a part that lacks classes is saved unsolved
         estimator._ready()
@@ -95,7 +100,7 @@ def save(estimator: EntropyMachine, path: str | Path) -> None:
             if hasattr(estimator, name)
         },
     }
-    persistence.write(path, values, arrays)
+    return values, arrays
 
 
 def load(path: str | Path) -> EntropyMachine:
@@ -125,7 +130,11 @@ def load(path: str | Path) -> EntropyMachine:
     >>> bool((again.predict_proba(X) == machine.predict_proba(X)).all())
     True
     """
-    values, arrays = persistence.read(path)
+    return unpacked(*persistence.read(path), path)
+
+
+def unpacked(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyMachine:
+    """The classifier in the values and arrays of a file."""
     try:
         cls = ESTIMATORS[values["estimator"]]
         estimator = cls(**{k: _unpack(v, arrays) for k, v in values["parameters"].items()})

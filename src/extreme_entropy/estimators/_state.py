@@ -28,6 +28,7 @@ class State:
     random_state: Any
     # Set by learning.
     classes_: Array
+    feature_names_in_: Array
     _phi: FeatureMap
     _summary: Summary
     # A twin's φ and classes are another machine's, and stay.

@@ -12,19 +12,22 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..engines.blocks import engine_of
 from ..engines.threads import one_blas_thread, run
 from ..errors import InputError
 from ..estimators import _stakes
 from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import N_FOLDS
 from ..estimators._rows import check_rows, check_weight, classes_of, encode, with_progress
+from ..estimators._tables import InBlocks, InMemory, Table, table_of
 from ..features.chunks import chunks
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..metrics import scorer_of
 from ..moments.summary import Summary
 from .folds import by_content, check_folds, split
-from .one_pass import Draw, Rows, Score, Scored, Terms, score_path
+from .on_blocks import BlockRows, check_scorer, lazy_folds
+from .one_pass import Draw, Folded, Rows, Scored, Terms, score_path
 from .path import Path
 
 Array = np.ndarray[Any, Any]
@@ -90,8 +93,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows to learn from.
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows to learn from. Blocks of a Dask collection are worked on where they lie; `cv` must
+            then be a number, and `scoring` need labels alone.
         y : array-like of shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -107,28 +112,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         self._validate_params()
         sizes = _sizes(self._size_name, getattr(self, self._size_name))
         scorer = scorer_of(self.scoring)
-        X, y, _ = check_rows(self, X, y, None, reset=True)
-        weight = check_weight(X, sample_weight)
-        if groups is not None and len(groups) != len(y):
-            raise InputError(
-                f"There must be one group for each of {len(y)} rows; {len(groups)} came."
-            )
-        classes_of(y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        folds, content = self._folds(X, y, weight, groups, seed)
-        self.folds_ = folds
-        if weight is not None and not weight.all():
-            there = weight > 0
-            X, y, weight, folds = X[there], y[there], weight[there], folds[there]
-        classes = classes_of(y)
-        _stakes.check(self.priors, self.costs, classes)
-        n_folds = check_folds(folds, y)
-        final = self._final_folds(n_folds) if content else None
-        rows = Rows(X, encode(y, classes), weight, folds)
-
-        def score(machine: Machine, lines: Array, labels: Array, w: Array | None) -> float:
-            weights = {} if w is None else {"sample_weight": w}
-            return float(scorer(OnTheLine(machine, classes), lines, classes[labels], **weights))
+        given = (X, y, sample_weight)
+        folded = self._rows if engine_of(X) is None else self._block_rows
+        table, classes, rows, final = folded(*given, groups, scorer, seed)
 
         labels: list[str] = []
         found: list[Scored] = []
@@ -136,7 +123,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         whole = None
         with one_blas_thread():
             for names, draw in self._draws(sizes, seed):
-                scored = self._walk(draw, rows, n_folds, classes, score, final)
+                scored = self._walk(draw, rows, classes, final)
                 means = np.nan_to_num(np.round(scored.scores.mean(axis=2), 12), nan=-np.inf)
                 # The first of those that differ by rounding alone, so that the smaller wins.
                 i, k = divmod(int(means.argmax()), len(sizes))
@@ -166,20 +153,70 @@ class PathCV(ClassifierMixin, BaseEstimator):
         )
         self.scores_ = scores[setting]
         self.best_score_ = float(scores[setting, size].mean())
-        self.best_params_ = self._params(X, weight, setting, sizes[size], seed)
+        self.best_params_ = self._params(table, setting, sizes[size], seed)
         machine = self._machine(seed, **self.best_params_)
         self.best_estimator_ = (
-            machine.fit(X, y, weight) if whole is None else self._assembled(machine, *whole())
+            machine.fit(*given) if whole is None else self._assembled(machine, *whole())
         )
         return self
+
+    def _rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, scorer: Any, seed: int
+    ) -> tuple[Table, Array, Folded, int | None]:
+        """Rows in memory in their folds, and how many folds a machine of all of them can keep."""
+        X, y, _ = check_rows(self, X, y, None, reset=True)
+        weight = check_weight(X, sample_weight)
+        if groups is not None and len(groups) != len(y):
+            raise InputError(
+                f"There must be one group for each of {len(y)} rows; {len(groups)} came."
+            )
+        classes_of(y)
+        folds, content = self._folds(X, y, weight, groups, seed)
+        self.folds_ = folds
+        if weight is not None and not weight.all():
+            there = weight > 0
+            X, y, weight, folds = X[there], y[there], weight[there], folds[there]
+        classes = classes_of(y)
+        _stakes.check(self.priors, self.costs, classes)
+        n_folds = check_folds(folds, y)
+
+        def score(machine: Machine, lines: Array, labels: Array, w: Array | None) -> float:
+            weights = {} if w is None else {"sample_weight": w}
+            return float(scorer(OnTheLine(machine, classes), lines, classes[labels], **weights))
+
+        rows = Rows(X, encode(y, classes), weight, folds, n_folds, score, self.n_jobs)
+        final = self._final_folds(n_folds) if content else None
+        return InMemory(X, y, weight, self.n_jobs), classes, rows, final
+
+    def _block_rows(
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, scorer: Any, seed: int
+    ) -> tuple[Table, Array, Folded, int | None]:
+        """Rows in blocks, in folds by their content."""
+        n_folds = self._number_of_folds(groups)
+        check_scorer(scorer, self.scoring)
+        table = table_of(self, X, y, sample_weight, reset=True)
+        assert isinstance(table, InBlocks)
+        classes = classes_of(table.seen.labels)
+        _stakes.check(self.priors, self.costs, classes)
+        _, content = self._machine(seed)._content(table)
+        rows = BlockRows.of(table, classes, content, n_folds, scorer)
+        self.folds_ = lazy_folds(table, content, n_folds)
+        return table, classes, rows, self._final_folds(n_folds)
+
+    def _number_of_folds(self, groups: Any) -> int:
+        if groups is not None or not isinstance(self.cv, Integral) or int(self.cv) < 2:
+            raise InputError(
+                "Rows that lie in blocks are put into folds by their content: cv must be a number "
+                f"of folds, and groups None; got cv={self.cv!r}"
+                f"{'' if groups is None else ' and groups'}. Other folds need the rows in memory."
+            )
+        return int(self.cv)
 
     def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
         """Labels of settings, and what draws φ for them."""
         raise NotImplementedError
 
-    def _params(
-        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
-    ) -> dict[str, Any]:
+    def _params(self, table: Table, setting: int, size: int, seed: int) -> dict[str, Any]:
         """The parameters of a candidate."""
         raise NotImplementedError
 
@@ -194,7 +231,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """The fold of each row, and whether it follows from the row's content."""
         if isinstance(self.cv, Integral) and int(self.cv) >= 2:
             there = slice(None) if weight is None else weight > 0
-            *_, content = self._machine(seed)._ranges(X[there], None)
+            _, content = self._machine(seed)._content(InMemory(X[there], None, None, self.n_jobs))
             hashes = np.concatenate([content(X[s]) for s in chunks(*X.shape)])
             folds = by_content(int(self.cv), hashes, np.unique(y, return_inverse=True)[1])
             if folds is not None:
@@ -218,15 +255,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         machine._solve()
         return machine
 
-    def _walk(
-        self,
-        draw: Draw,
-        rows: Rows,
-        n_folds: int,
-        classes: Array,
-        score: Score,
-        final: int | None,
-    ) -> Scored:
+    def _walk(self, draw: Draw, rows: Folded, classes: Array, final: int | None) -> Scored:
         """Scores and divergences along the path of one draw of φ."""
 
         def stakes(counts: Array) -> tuple[Array, Array]:
@@ -241,7 +270,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         def watch(tasks: Iterable[Any], total: int) -> Iterable[Any]:
             return with_progress(tasks, total=total, unit="fit") if self.progress else tasks
 
-        return score_path(draw, rows, n_folds, terms, score, engine, watch, final)
+        return score_path(draw, rows, terms, engine, watch, final)
 
     # ---------------------------------------------------------------- the best machine answers
 
@@ -264,6 +293,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
     def project(self, X: Any) -> Array:
         """βᵀφ(x): where each row falls on the line of the best machine."""
         return self._best().project(X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class the best machine predicts."""
+        return self._best().score(X, y, sample_weight)
 
     def _best(self) -> EntropyMachine:
         check_is_fitted(self)

@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from ..errors import InputError
 from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import Look
+from ..estimators._tables import Table
 from ..estimators.eekm import EEKMClassifier
 from ..features.feature_map import FeatureMap
 from ..features.kernels import kernel_layer, median_gamma
@@ -132,13 +133,13 @@ class EEKMClassifierCV(PathCV):
         _check_gammas(self.gamma)
         machine = self._machine(seed, n_landmarks=sizes[-1])
 
-        def draw(X: Any, weight: Array | None, /) -> Drawn:
-            look = machine._look(X, weight)
+        def draw(table: Table, /) -> Drawn:
+            look = machine._look(table)
             scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
             landmarks = scaling(look.drawn.rows)[: sizes[-1]]
             gammas = self._gammas(look)
             kernel = GAMMA_KERNELS[self.kernel]
-            family = GammaFamily.of(scaling, kernel, landmarks, gammas, X.dtype)
+            family = GammaFamily.of(scaling, kernel, landmarks, gammas, table.dtype)
 
             counts = [min(k, len(landmarks)) for k in sizes]
 
@@ -169,10 +170,8 @@ class EEKMClassifierCV(PathCV):
         median = median_gamma(self.kernel, scaling(look.drawn.rows))
         return tuple(multiple * median for multiple in MULTIPLES)
 
-    def _params(
-        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
-    ) -> dict[str, Any]:
-        look = self._machine(seed, n_landmarks=max(self.n_landmarks))._look(X, weight)
+    def _params(self, table: Table, setting: int, size: int, seed: int) -> dict[str, Any]:
+        look = self._machine(seed, n_landmarks=max(self.n_landmarks))._look(table)
         return {"n_landmarks": size, "gamma": self._gammas(look)[setting]}
 
 

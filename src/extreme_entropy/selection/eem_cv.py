@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..estimators._entropy_machine import EntropyMachine
+from ..estimators._tables import Table
 from ..estimators.eem import EEMClassifier
 from ._path_cv import PathCV
 from .one_pass import Draw, Drawn
@@ -131,12 +132,12 @@ class EEMClassifierCV(PathCV):
             machine = self._machine(seed, n_hidden=sizes[-1], activation=activation)
             machine._validate_params()
 
-            def draw(X: Any, weight: Array | None, /, machine: Any = machine) -> Drawn:
-                look = machine._look(X, weight)
-                phi = machine._phi_of(look, X.dtype)
+            def draw(table: Table, /, machine: Any = machine) -> Drawn:
+                look = machine._look(table)
+                phi = machine._phi_of(look, table.dtype)
                 hashes = look.drawn.hashes
                 return Drawn(
-                    phi.in_precision(X.dtype),
+                    phi.in_precision(table.dtype),
                     [[phi.block(k) for k in sizes]],
                     look.content,
                     int(hashes[-1]) if len(hashes) else -1,
@@ -145,9 +146,7 @@ class EEMClassifierCV(PathCV):
 
             yield [activation if isinstance(activation, str) else _name(activation)], draw
 
-    def _params(
-        self, X: Any, weight: Array | None, setting: int, size: int, seed: int
-    ) -> dict[str, Any]:
+    def _params(self, table: Table, setting: int, size: int, seed: int) -> dict[str, Any]:
         return {"n_hidden": size, "activation": self.activation[setting]}
 
 

@@ -12,13 +12,15 @@ are put into three groups for that.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from ..engines.threads import run
+from ..estimators._tables import InMemory, Table
 from ..features.chunks import chunk_rows, chunks, dense, lanes
 from ..features.content import ContentHash
 from ..features.feature_map import FeatureMap
@@ -28,9 +30,13 @@ from ..moments.summary import Summary
 from .folds import UNTESTED
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 GROUPS = 3  # of a training set's cells, each held out once
 LEFT = 0.5  # of each class in each fold that must be left to score, or φ is drawn in each fold
+
+
+Machines = list[list[list[Machine]]]  # by φ, size and fold
 
 
 class Drawn(NamedTuple):
@@ -51,9 +57,9 @@ class Drawn(NamedTuple):
 
 
 class Draw(Protocol):
-    """Draws φ for rows and weights."""
+    """Draws φ for a table."""
 
-    def __call__(self, X: Any, weight: Array | None, /) -> Drawn: ...
+    def __call__(self, table: Table, /) -> Drawn: ...
 
 
 class Score(Protocol):
@@ -78,6 +84,10 @@ class Terms:
         """Whether a training set needs folds of its own."""
         return self.cross_fitted or self.ridge == "auto"
 
+    def per_fold(self, n_folds: int) -> int:
+        """How many cells each of so many folds has: enough that groups never run empty."""
+        return -(-2 * GROUPS // n_folds) if self.cells else 1
+
     def solve(self, training: Summary) -> Machine:
         log_priors, log_costs = self.stakes(np.sum(training.counts, axis=1))
         return solve(
@@ -90,19 +100,101 @@ class Terms:
         )
 
 
+class Folded(Protocol):
+    """Rows in folds, wherever they lie."""
+
+    @property
+    def n_folds(self) -> int: ...
+
+    def draw(self, draw: Draw, /) -> Drawn:
+        """φ for these rows."""
+
+    def apart(self, drawn: Drawn, /) -> Folded | None:
+        """The same with rows that φ has seen in no fold; None where too few others would be left.
+
+        Each class keeps half of its rows in each fold.
+        """
+
+    def without(self, fold: int, /) -> Folded:
+        """The training set of a fold."""
+
+    def summarise(self, drawn: Drawn, per_fold: int, untested: int, /) -> list[list[Summary]]:
+        """Summaries by cell, for each φ and size.
+
+        Each fold has so many cells, and rows in no fold have so many of their own after those.
+        """
+
+    def scores(self, drawn: Drawn, machines: Machines, folds: Sequence[int], /) -> Array:
+        """Scores of the machines on each of these folds                 (φs, sizes, folds)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Rows, their labels 0, 1, …, their weights and the fold each is tested in."""
+    """Rows in memory: labels 0, 1, …, weights and the fold each is tested in."""
 
     X: Any
     labels: Array
     weight: Array | None
     folds: Array
+    n_folds: int
+    score: Score
+    n_jobs: int | None
 
     def where(self, chosen: Array) -> Rows:
         """Some of them."""
         weight = None if self.weight is None else self.weight[chosen]
-        return Rows(self.X[chosen], self.labels[chosen], weight, self.folds[chosen])
+        some = self.X[chosen], self.labels[chosen], weight, self.folds[chosen]
+        return Rows(*some, self.n_folds, self.score, self.n_jobs)
+
+    def draw(self, draw: Draw, /) -> Drawn:
+        return draw(InMemory(self.X, None, self.weight, self.n_jobs))
+
+    def apart(self, drawn: Drawn, /) -> Rows | None:
+        folds = self.folds.copy()
+        folds[drawn.saw(self.X)] = UNTESTED
+        before, after = (self._counts(f) for f in (self.folds, folds))
+        return replace(self, folds=folds) if (after >= LEFT * before).all() else None
+
+    def _counts(self, folds: Array) -> Array:
+        return counts_of(self.labels, folds, int(self.labels.max()) + 1, self.n_folds)
+
+    def without(self, fold: int, /) -> Rows:
+        return self.where(self.folds != fold)
+
+    def summarise(self, drawn: Drawn, per_fold: int, untested: int, /) -> list[list[Summary]]:
+        cells = cells_of(drawn.content, self.X, self.folds, self.n_folds, per_fold, untested)
+        return summarise_path(
+            drawn.features,
+            *(self.X, self.labels, self.weight, cells),
+            *(int(self.labels.max()) + 1, int(cells.max()) + 1),
+            drawn.blocks,
+            self._run,
+        )
+
+    def scores(self, drawn: Drawn, machines: Machines, folds: Sequence[int], /) -> Array:
+        held_out = [self.where(self.folds == fold) for fold in folds]
+        tasks, owners = [], []
+        for fold, rows in enumerate(held_out):
+            readouts = readouts_of(
+                drawn, [[by_fold[fold] for by_fold in path] for path in machines]
+            )
+            for lane in lanes(len(rows.labels)):
+                owners.append(fold)
+                tasks.append(partial(project, drawn.features, rows.X[lane], readouts))
+        parts: list[list[list[Array]]] = [[] for _ in held_out]
+        for fold, lines in zip(owners, self._run(tasks), strict=True):
+            parts[fold].append(lines)
+        scores = np.empty((len(machines), len(drawn.blocks[0]), len(held_out)))
+        for fold, (rows, found) in enumerate(zip(held_out, parts, strict=True)):
+            for i, path in enumerate(machines):
+                whole = np.concatenate([part[i] for part in found])
+                lines_of = by_size(whole, [by_fold[fold] for by_fold in path])
+                for k, line in enumerate(lines_of):
+                    scores[i, k, fold] = self.score(path[k][fold], line, rows.labels, rows.weight)
+        return scores
+
+    def _run(self, tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
+        return run(tasks, self.n_jobs, ahead=2)
 
 
 class Scored(NamedTuple):
@@ -116,10 +208,8 @@ class Scored(NamedTuple):
 
 def score_path(
     draw: Draw,
-    rows: Rows,
-    n_folds: int,
+    rows: Folded,
     terms: Terms,
-    score: Score,
     run: Run,
     watch: Callable[[Iterable[Any], int], Iterable[Any]],
     final_folds: int | None,
@@ -127,64 +217,51 @@ def score_path(
     """Scores for each φ, size and fold.
 
     Where folds are by content, `final_folds` says how many a machine of all rows shall keep; it
-    divides `n_folds`.
+    divides their number.
     """
-    drawn = draw(rows.X, rows.weight)
-    scored = rows.folds.copy()
-    scored[drawn.saw(rows.X)] = UNTESTED
-    if _enough(rows.labels, rows.folds, scored, n_folds):
-        cells, per_fold = _cells(drawn.content, rows.X, scored, n_folds, terms, final_folds or 1)
-        paths = _summarise(drawn, rows, cells, run)
+    n_folds = rows.n_folds
+    per_fold = terms.per_fold(n_folds)
+    drawn = rows.draw(draw)
+    apart = rows.apart(drawn)
+    if apart is not None:
+        paths = apart.summarise(drawn, per_fold, final_folds or 1)
         machines = _machines(paths, range(n_folds), per_fold, terms, run, watch)
-        held_out = [rows.where(scored == fold) for fold in range(n_folds)]
-        scores, divergences = _scored(drawn, machines, held_out, score, run)
+        scores = apart.scores(drawn, machines, range(n_folds))
         if final_folds is None:
-            return Scored(scores, divergences)
+            return Scored(scores, _divergences(machines))
 
         def whole(i: int, k: int) -> tuple[FeatureMap, Summary]:
             summary = _whole(paths[i][k], n_folds * per_fold, per_fold, final_folds, run)
             return drawn.phi_of(i, k), summary
 
-        return Scored(scores, divergences, whole)
+        return Scored(scores, _divergences(machines), whole)
     parts = []
     for fold in range(n_folds):
-        training = rows.where(rows.folds != fold)
-        held_out = [rows.where(rows.folds == fold)]
-        drawn = draw(training.X, training.weight)
-        cells, per_fold = _cells(drawn.content, training.X, training.folds, n_folds, terms, 1)
-        paths = _summarise(drawn, training, cells, run)
+        training = rows.without(fold)
+        drawn = training.draw(draw)
+        paths = training.summarise(drawn, per_fold, 1)
         machines = _machines(paths, [None], per_fold, terms, run, watch)
-        parts.append(_scored(drawn, machines, held_out, score, run))
+        parts.append((rows.scores(drawn, machines, [fold]), _divergences(machines)))
     scores, divergences = (np.concatenate(part, axis=2) for part in zip(*parts, strict=True))
     return Scored(scores, divergences)
 
 
-def _enough(labels: Array, folds: Array, scored: Array, n_folds: int) -> bool:
-    """Whether each class keeps rows to score in each fold."""
-    n_classes = int(labels.max()) + 1
+def counts_of(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
+    """Rows of each class in each fold                               (n_classes · n_folds,)."""
     tested = folds != UNTESTED
-    kept = scored != UNTESTED
-    before, after = (
-        np.bincount(labels[some] * n_folds + folds[some], minlength=n_classes * n_folds)
-        for some in (tested, kept)
-    )
-    return bool((after >= LEFT * before).all())
+    return np.bincount(labels[tested] * n_folds + folds[tested], minlength=n_classes * n_folds)
 
 
-def _cells(
-    content: ContentHash, X: Any, folds: Array, n_folds: int, terms: Terms, untested: int
-) -> tuple[Array, int]:
-    """The cell of each row, and how many cells a fold has: enough that groups never run empty.
-
-    Rows that are not tested have so many cells of their own, after those of the folds.
-    """
-    per_fold = -(-2 * GROUPS // n_folds) if terms.cells else 1
+def cells_of(
+    content: ContentHash, X: Any, folds: Array, n_folds: int, per_fold: int, untested: int
+) -> Array:
+    """The cell of each row."""
     cells = np.where(folds == UNTESTED, n_folds, folds) * per_fold
     if per_fold > 1 or untested > 1:
         for s in chunks(*X.shape):
             parts = np.where(folds[s] == UNTESTED, untested, per_fold).astype(np.uint64)
             cells[s] += (content(X[s]) % parts).astype(cells.dtype)
-    return cells, per_fold
+    return cells
 
 
 def _whole(summary: Summary, n_tested: int, per_fold: int, final_folds: int, run: Run) -> Summary:
@@ -202,21 +279,6 @@ def _whole(summary: Summary, n_tested: int, per_fold: int, final_folds: int, run
             tuple(sums[c * final_folds : (c + 1) * final_folds]) for c in range(summary.n_classes)
         )
     )
-
-
-def _summarise(drawn: Drawn, rows: Rows, cells: Array, run: Run) -> list[list[Summary]]:
-    n_classes, n_cells = int(rows.labels.max()) + 1, int(cells.max()) + 1
-    return summarise_path(
-        drawn.features,
-        *(rows.X, rows.labels, rows.weight, cells),
-        n_classes,
-        n_cells,
-        drawn.blocks,
-        run,
-    )
-
-
-Machines = list[list[list[Machine]]]  # by φ, size and fold
 
 
 def _machines(
@@ -263,33 +325,20 @@ def _solve(
     return terms.solve(Summary(tuple(map(tuple, training))))
 
 
-def _scored(
-    drawn: Drawn, machines: Machines, held_out: list[Rows], score: Score, run: Run
-) -> tuple[Array, Array]:
-    """Scores of each fold's machines on its held-out rows, and their divergences."""
-    tasks, owners = [], []
-    for fold, rows in enumerate(held_out):
-        readouts = _readouts(drawn, [[by_fold[fold] for by_fold in path] for path in machines])
-        for lane in lanes(len(rows.labels)):
-            owners.append(fold)
-            tasks.append(partial(_project, drawn.features, rows.X[lane], readouts))
-    parts: list[list[list[Array]]] = [[] for _ in held_out]
-    for fold, lines in zip(owners, run(tasks), strict=True):
-        parts[fold].append(lines)
-    scores = np.empty((len(machines), len(drawn.blocks[0]), len(held_out)))
-    for fold, (rows, found) in enumerate(zip(held_out, parts, strict=True)):
-        for i, path in enumerate(machines):
-            whole = np.concatenate([part[i] for part in found]).astype(float)
-            pairs = np.cumsum([len(by_fold[fold].pairs) for by_fold in path])[:-1]
-            for k, line in enumerate(np.split(whole, pairs, axis=1)):
-                scores[i, k, fold] = score(path[k][fold], line, rows.labels, rows.weight)
-    divergences = [
-        [[float(m.divergences.mean()) for m in by_fold] for by_fold in path] for path in machines
-    ]
-    return scores, np.array(divergences)
+def _divergences(machines: Machines) -> Array:
+    """D_CS of each machine                                          (φs, sizes, folds)."""
+    return np.array(
+        [[[float(m.divergences.mean()) for m in by_fold] for by_fold in path] for path in machines]
+    )
 
 
-def _readouts(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
+def by_size(lines: Array, machines: list[Machine]) -> list[Array]:
+    """The projections of each size's machine, from all of them side by side."""
+    pairs = np.cumsum([len(machine.pairs) for machine in machines])[:-1]
+    return np.split(lines.astype(float), pairs, axis=1)
+
+
+def readouts_of(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
     """For each φ the operators of all sizes, zero on neurons a size lacks    (h, sizes · pairs)."""
     readouts = []
     for h, blocks, path in zip(drawn.features.sizes, drawn.blocks, machines, strict=True):
@@ -300,7 +349,7 @@ def _readouts(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
     return readouts
 
 
-def _project(features: Features, X: Any, readouts: list[Array]) -> list[Array]:
+def project(features: Features, X: Any, readouts: list[Array]) -> list[Array]:
     """Rows on the lines of every φ's and size's machine, from one look at them."""
     n = X.shape[0]
     work = features.worker(min(chunk_rows(features.width), n), X.dtype)

@@ -1,0 +1,84 @@
+"""Rows in blocks, wherever they lie: all that an engine beyond one machine has to offer.
+
+An engine decides where work on a block runs and where results are added; what the work is and what
+`+` means is never its business. Another engine is one file with a function `blocks` that returns a
+`Blocks`, and one entry in `ENGINES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+
+from ..errors import ExtremeEntropyError, InputError
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+# The package that the type of X comes from ↦ the module that works on its blocks.
+ENGINES = {"dask": "extreme_entropy.engines.dask"}
+
+
+class Block(NamedTuple):
+    """Rows as they lie: an array, sparse matrix or data frame, with labels and weights if any."""
+
+    X: Any
+    y: Any = None
+    weight: Any = None
+
+
+class Blocks(Protocol):
+    """Rows in numbered blocks."""
+
+    @property
+    def like(self) -> Any:
+        """A few made-up rows of the same kind: their columns, names and precision."""
+
+    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
+        """work(block, *shared) of each block, added up in a tree that follows from their number.
+
+        What is shared reaches every place once; only the sum comes back.
+        """
+
+    def each(self, work: Callable[..., Array], *shared: Any, like: Array) -> Any:
+        """work(block, *shared) of each block, one after another and not before it is asked for.
+
+        `like` is such an answer without rows.
+        """
+
+
+def engine_of(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:
+    """What makes blocks of X, y and weights, imported only now; None where X is in memory."""
+    module = ENGINES.get(type(X).__module__.partition(".")[0])
+    return None if module is None else import_module(module).blocks
+
+
+def on_block(number: int, work: Callable[..., T], block: Block, *shared: Any) -> T:
+    """work(block, *shared), with an error that names the block."""
+    try:
+        return work(block, *shared)
+    except Exception as error:
+        raise named(error, number) from error
+
+
+def named(error: Exception, number: int) -> Exception:
+    """The error, saying which block it came from; what cannot be used is an `InputError`."""
+    if isinstance(error, ExtremeEntropyError):
+        error = type(error)(f"Block {number} (the first is 0): {error}")
+    elif isinstance(error, ValueError | TypeError):
+        error = InputError(f"Block {number} (the first is 0): {error}")
+    else:
+        error.add_note(f"This was block {number} (the first is 0).")
+    error.block = number  # type: ignore[attr-defined]  # for engines to see that it is named
+    return error
+
+
+def tree(parts: Sequence[T], add: Callable[[T, T], T]) -> T:
+    """The sum of the parts, neighbours first: the same bits wherever each sum is taken."""
+    while len(parts) > 1:
+        pairs = [add(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
+        parts = [*pairs, *parts[len(pairs) * 2 :]]
+    return parts[0]

@@ -1,0 +1,211 @@
+"""Checkpoints of a fit over batches: what was learnt of the first n, and a digest of those n.
+
+A checkpoint is a saved machine, not yet solved, that also says which batches it has counted. It is
+written where no batch waits to be put together with others, so that a fit which goes on from it
+takes the very steps of one that was never stopped. It is written beside its place, brought to the
+disk, and renamed: killed at any moment, the old or the new one is there, whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Iterable, Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from .. import persistence
+from ..errors import FileFormatError, InputError
+from ..features.feature_map import same
+from ._rows import Rows
+
+Array = np.ndarray[Any, Any]
+
+ANEW = "Delete it to begin anew."
+FREE = ("n_jobs",)  # parameters that may differ, since they do not change a bit
+
+
+class Keepless:
+    """No checkpoint."""
+
+    def restore(self, learner: Any) -> None: ...
+
+    def not_yet_counted(self, batches: Iterable[Rows | None]) -> Iterable[Rows | None]:
+        return batches
+
+    def keep(self, learner: Any) -> None: ...
+
+    def remove(self) -> None: ...
+
+
+class Keeper(Keepless):
+    """A checkpoint in a file."""
+
+    def __init__(self, path: str | Path, every: int) -> None:
+        self.path, self.every = Path(path), every
+        # A folder of our own: those who help to write leave files of their own when killed.
+        self._beside: Path = self.path.with_name(f".{self.path.name}.new")
+        self.n, self.digest = 0, ""  # batches counted, and what they were
+        self.kept_n, self.kept_digest = 0, ""  # those of the checkpoint
+        if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
+            raise InputError(f"`every` must be a positive number of batches; it is {every!r}.")
+        if not self.path.parent.is_dir():
+            raise FileNotFoundError(
+                f"A checkpoint needs a folder that exists; there is no {str(self.path.parent)!r}."
+            )
+        # What a fit that was killed while it wrote may have left there.
+        shutil.rmtree(self._beside, ignore_errors=True)
+
+    def restore(self, learner: Any) -> None:
+        """Bring the learner to where the checkpoint left off, if there is one."""
+        from ._saving import FITTED, unpacked
+
+        if not self.path.exists():
+            return
+        try:
+            values, arrays = persistence.read(self.path)
+            kept = unpacked(values, arrays, self.path)
+            self.kept_n = int(values["checkpoint"]["batches"])
+            self.kept_digest = str(values["checkpoint"]["digest"])
+        except FileFormatError as error:
+            raise FileFormatError(f"The checkpoint cannot be used: {error} {ANEW}") from error
+        except (KeyError, TypeError, ValueError) as error:
+            raise FileFormatError(
+                f"{str(self.path)!r} is a machine, but not a checkpoint of a fit over batches. "
+                "Name another file, or move this one away."
+            ) from error
+        self._check(learner, kept)
+        for name in FITTED:
+            if hasattr(kept, name):
+                setattr(learner, name, getattr(kept, name))
+
+    def _check(self, learner: Any, kept: Any) -> None:
+        """Raise unless the checkpoint is of such a machine."""
+        if type(kept) is not type(learner):
+            raise InputError(
+                f"The checkpoint {str(self.path)!r} is of {type(kept).__name__}, not of "
+                f"{type(learner).__name__}. Name another file. {ANEW}"
+            )
+        ours, theirs = _parameters(learner), _parameters(kept)
+        other = [name for name in ours if name not in FREE and not _equal(ours[name], theirs[name])]
+        if other:
+            told = ", ".join(f"{name}={theirs[name]!r}, not {ours[name]!r}" for name in other)
+            raise InputError(
+                f"The checkpoint {str(self.path)!r} is of a machine with other parameters: {told}. "
+                f"Set those, or name another file. {ANEW}"
+            )
+        if learner._is_twin != kept._is_twin or (
+            learner._is_twin and not same(learner._phi, kept._phi)
+        ):
+            raise InputError(
+                f"The checkpoint {str(self.path)!r} is of a machine with another φ. "
+                f"Name another file. {ANEW}"
+            )
+
+    def not_yet_counted(self, batches: Iterable[Rows | None]) -> Iterator[Rows | None]:
+        """The batches after those of the checkpoint, which must be the very same."""
+        for rows in batches:
+            self.n += 1
+            self.digest = _digest(self.digest, rows)
+            if self.n > self.kept_n:
+                yield rows
+            elif self.n == self.kept_n and self.digest != self.kept_digest:
+                raise InputError(
+                    f"The first {self.n} batches must be those that the checkpoint "
+                    f"{str(self.path)!r} has counted; they are not. Give the same batches in the "
+                    f"same order, or name another file. {ANEW}"
+                )
+        if self.n < self.kept_n:
+            raise InputError(
+                f"The checkpoint {str(self.path)!r} has counted {self.kept_n} batches; only "
+                f"{self.n} came. Give the same batches, or name another file. {ANEW}"
+            )
+
+    def keep(self, learner: Any) -> None:
+        """Write a checkpoint, if one is due."""
+        if self.n - self.kept_n < self.every:
+            return
+        self._beside.mkdir(exist_ok=True)
+        new = self._beside / self.path.name
+        persistence.write(new, *_packed(learner, self.n, self.digest))
+        _to_disk(new)
+        os.replace(new, self.path)
+        _to_disk(self.path.parent)
+        self.kept_n, self.kept_digest = self.n, self.digest
+
+    def remove(self) -> None:
+        """The fit is done."""
+        self.path.unlink(missing_ok=True)
+        shutil.rmtree(self._beside, ignore_errors=True)
+
+
+def _packed(learner: Any, n: int, digest: str) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A machine that is not yet solved as plain values and arrays."""
+    from ._saving import FITTED, _pack
+
+    arrays: dict[str, Array] = {}
+    parameters = {
+        name: _pack(value, f"parameters.{name}", arrays)
+        for name, value in _parameters(learner).items()
+    }
+    fitted = {
+        name: _pack(getattr(learner, name), name, arrays)
+        for name in FITTED
+        if hasattr(learner, name)
+    }
+    values = {
+        "estimator": type(learner).__name__,
+        "parameters": parameters,
+        "fitted": fitted,
+        "checkpoint": {"batches": n, "digest": digest},
+    }
+    return values, arrays
+
+
+def _parameters(learner: Any) -> dict[str, Any]:
+    """All parameters; a generator, which cannot be written down, has done its work."""
+    parameters = learner.get_params(deep=False)
+    return {
+        name: None if isinstance(value, np.random.RandomState) else value
+        for name, value in parameters.items()
+    }
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return bool(np.array_equal(np.asarray(a, dtype=object), np.asarray(b, dtype=object)))
+
+
+def _digest(before: str, rows: Iterable[Any] | None) -> str:
+    """The digest of all batches up to this one."""
+    digest = hashlib.sha256(before.encode())
+    for part in () if rows is None else rows:
+        for array in (part.data, part.indices, part.indptr) if sp.issparse(part) else (part,):
+            _add(digest, array)
+    return digest.hexdigest()
+
+
+def _add(digest: Any, array: Array | None) -> None:
+    if array is None:
+        digest.update(b"none\n")
+        return
+    digest.update(f"{array.dtype.str} {array.shape}\n".encode())
+    if array.dtype.kind == "O":
+        digest.update(repr(array.tolist()).encode())
+    else:
+        digest.update(np.ascontiguousarray(array).view(np.uint8).data)
+
+
+def _to_disk(path: Path) -> None:
+    """What was written there survives a loss of power. (Windows does so for folders by itself.)"""
+    if path.is_dir() and os.name == "nt":
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
