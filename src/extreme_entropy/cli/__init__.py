@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import signal
 import sys
+from typing import Any
 
 
 def main() -> None:
@@ -13,4 +15,10 @@ def main() -> None:
         sys.exit("The `eem` command needs click: pip install 'extreme-entropy[cli]'")
     from .root import root
 
-    root()
+    signal.signal(signal.SIGTERM, _interrupt)
+    root(prog_name="eem")
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    """A request to end is met as Ctrl-C is: half-written files are removed."""
+    raise KeyboardInterrupt

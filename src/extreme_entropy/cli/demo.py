@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from pathlib import Path
 from typing import Any
 
 import click
@@ -18,14 +19,26 @@ from sklearn.preprocessing import StandardScaler
 
 from ..estimators.eem import EEMClassifier
 from ..metrics import gmean_score
+from ..report import About, write_report
+from ..selection.eem_cv import EEMClassifierCV
+from .output import TABLE, check_place
 
 SEED = 0
 RARE = 40  # malignant tumours kept, so that the demo has a rare class
 
 
 @click.command()
-def demo() -> None:
-    """Fit a machine on breast-cancer data with a rare class and show what it gives."""
+@click.option(
+    "--out",
+    type=TABLE,
+    default=Path("eem-demo-report.html"),
+    show_default=True,
+    metavar="PAGE",
+    help="Where to write the report.",
+)
+def demo(out: Path) -> None:
+    """Fit a machine on breast-cancer data with a rare class, show what it gives, and report."""
+    check_place(out)
     X, y = _tumours()
     X, X_new, y, y_new = train_test_split(X, y, test_size=0.5, stratify=y, random_state=SEED)
     click.echo(f"Breast cancer, {X.shape[1]} columns. To learn from: {_counts(y)}.")
@@ -42,6 +55,7 @@ def demo() -> None:
     for name, rival in rivals.items():
         click.echo(_row(name, rival, X, y, X_new, y_new))
     _explain(machine, X_new, y_new)
+    _report(out, X, y, X_new, y_new)
 
 
 def _tumours() -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
@@ -88,3 +102,21 @@ def _explain(machine: EEMClassifier, X_new: Any, y_new: Any) -> None:
     for i, p in zip(chosen, machine.predict_proba(X_new[chosen]), strict=True):
         told = ", ".join(f"{q:.4f} {c}" for q, c in zip(p, machine.classes_, strict=True))
         click.echo(f"  {y_new[i]:10} {told}")
+
+
+def _report(out: Path, X: Any, y: Any, X_new: Any, y_new: Any) -> None:
+    """A page about a machine that chooses its own size."""
+    columns = [str(name) for name in load_breast_cancer().feature_names]
+    about = About(
+        title="Breast cancer, with malignant tumours made rare",
+        data="the tumours held out",
+        learnt_from="the other half of them",
+        target="diagnosis",
+        columns=columns,
+        missing=dict.fromkeys(columns, 0),
+        commands=["eem demo"],
+        seed=SEED,
+    )
+    chooser = EEMClassifierCV(n_hidden=(50, 100, 250, 500), random_state=SEED).fit(X, y)
+    write_report(out, chooser, X_new, y_new, about=about)
+    click.echo(f"\nA report to open in a browser, with costs to play with: {out}")

@@ -44,6 +44,7 @@ class Progress:
 @click.option("--datasets", cls=Several, metavar="NAME...", help="Only these data sets.")
 @click.option("--models", cls=Several, metavar="NAME...", help="Only these models.")
 @click.option("--repeats", default=1, show_default=True, help="Repetitions of ten folds.")
+@click.option("--folds", type=int, help="Only so many folds of each repetition.")
 @click.option("--budget", type=float, metavar="MINUTES", help="Stop after so long.")
 @click.option("--jobs", type=int, help="Processes; as many as there are processors.")
 @click.option("--out", default="reproduction", show_default=True, help="Where rows and pages go.")
@@ -52,6 +53,7 @@ def reproduce(
     datasets: tuple[str, ...],
     models: tuple[str, ...],
     repeats: int,
+    folds: int | None,
     budget: float | None,
     jobs: int | None,
     out: str,
@@ -69,10 +71,11 @@ def reproduce(
     try:
         for experiment, some in _needed(pages, datasets).items():
             here = [model for model in experiment.models if model in chosen]
+            plan = experiment.plan(some, here, repeats)
             with Progress() as progress:
                 complete &= run(
                     path,
-                    experiment.plan(some, here, repeats),
+                    (item for item in plan if folds is None or item[0].fold < folds),
                     experiment.work,
                     budget=deadline - time.monotonic(),
                     n_jobs=jobs,

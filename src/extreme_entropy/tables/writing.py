@@ -1,0 +1,115 @@
+"""Tables to files, whole or not at all: written beside their place, then renamed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pyarrow import csv
+from pyarrow import parquet as pq
+
+from ..errors import InputError
+
+# What opens a writer for the end of a file's name.
+Opener = Callable[[Any, pa.Schema], Any]
+
+
+def _separated(separator: str, sink: Any, schema: pa.Schema) -> Any:
+    return csv.CSVWriter(sink, schema, write_options=csv.WriteOptions(delimiter=separator))
+
+
+OPENERS: dict[str, Opener] = {
+    ".csv": partial(_separated, ","),
+    ".csv.gz": partial(_separated, ","),
+    ".tsv": partial(_separated, "\t"),
+    ".tsv.gz": partial(_separated, "\t"),
+    ".parquet": pq.ParquetWriter,
+    ".pq": pq.ParquetWriter,
+    ".arrow": pa.ipc.new_file,
+    ".feather": pa.ipc.new_file,
+    ".ipc": pa.ipc.new_file,
+}
+
+
+def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+    """Write batches to a file whose name says how; "-" is CSV to standard output.
+
+    Parameters
+    ----------
+    path : path-like
+        Ends in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow or .feather.
+    batches : iterable of pyarrow.RecordBatch
+        Taken one by one.
+    schema : pyarrow.Schema
+        Of each of them.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pyarrow as pa
+    >>> from extreme_entropy.tables.writing import write_table
+    >>> batch = pa.record_batch({"age": [42, 7]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_table(folder + "/a.tsv", [batch], batch.schema)
+    ...     Path(folder, "a.tsv").read_text()
+    '"age"\\n42\\n7\\n'
+    """
+    if str(path) == "-":
+        _write(_separated(",", sys.stdout.buffer, schema), batches)
+        sys.stdout.buffer.flush()  # now, so that a closed pipe is noticed
+        return
+    opener = OPENERS[check_output(path)]
+    packed = str(path).lower().endswith(".gz")
+    with beside(path) as temporary, pa.OSFile(str(temporary), "wb") as file:
+        if packed:
+            with pa.CompressedOutputStream(file, "gzip") as stream:
+                _write(opener(stream, schema), batches)
+        else:
+            _write(opener(file, schema), batches)
+
+
+def check_output(path: str | Path) -> str:
+    """The end of the name that says how to write it."""
+    name = str(path).lower()
+    ending = max((end for end in OPENERS if name.endswith(end)), key=len, default="")
+    if not ending:
+        raise InputError(
+            f"The name of an output table must say what it is; {str(path)!r} ends in none of "
+            f"{', '.join(OPENERS)}."
+        )
+    return ending
+
+
+@contextmanager
+def beside(path: str | Path) -> Iterator[Path]:
+    """A temporary file beside the path, which takes its place if all went well."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    os.close(handle)
+    try:
+        yield Path(temporary)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _write(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:
+    with writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _umask() -> int:
+    """The permissions this process withholds from new files (it can only be read by setting)."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

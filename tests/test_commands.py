@@ -1,0 +1,584 @@
+"""The commands of `eem` on tables: each kind of file, each bad input, and interruptions."""
+
+import gzip
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from extreme_entropy.cli.progress import watched
+from extreme_entropy.cli.root import root
+from extreme_entropy.tables.model import TableModel
+from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.writing import write_table
+
+EEM = [sys.executable, "-c", "from extreme_entropy.cli import main; main()"]
+QUICK = ("--model", "eem", "--size", "20")
+KINDS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "feather", "arrow")
+
+
+def eem(*words, code=0):
+    """Run a command in this process; what it printed, and never a traceback."""
+    done = CliRunner().invoke(root, [str(word) for word in words], prog_name="eem")
+    shown = done.stdout + done.stderr
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        raise done.exception
+    assert done.exit_code == code, shown
+    return done
+
+
+def process(*words, code=0, **options):
+    """Run a command as a process."""
+    command = [*EEM, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    return done
+
+
+def people(n=300, seed=0):
+    """A table with numbers, gaps, text and a rare class."""
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.2
+    age = np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 9, n) + 20 * ill)
+    city = np.where(rng.random(n) < 0.5 + 0.4 * ill, "Bonn", "Rome")
+    return pa.table(
+        {
+            "name": [f"person {i}" for i in range(n)],
+            "age": pa.array(age, from_pandas=True),
+            "weight": rng.normal(70, 10, n),
+            "city": city,
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+
+
+def write(table, path):
+    write_table(path, table.to_batches(), table.schema)
+    return path
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a table, new rows, and a model of the table."""
+    folder = tmp_path_factory.mktemp("home")
+    write(people(), folder / "train.parquet")
+    write(people(seed=1), folder / "new.parquet")
+    eem("fit", folder / "train.parquet", "--target", "ill", *QUICK, "-o", folder / "m.eem")
+    return folder
+
+
+# ------------------------------------------------------------------------------- what works
+
+
+def test_the_whole_story_as_processes(home, tmp_path):
+    """Fit, evaluate, predict, merge and forget, as somebody at a terminal would."""
+    model, out = tmp_path / "people.eem", tmp_path / "out.csv"
+    table = write(people(), tmp_path / "people.csv")
+    done = process("fit", table, "--target", "ill", *QUICK, "--cost", "yes=2", "-o", model)
+    assert done.stderr == ""  # no bars where there is no terminal
+    shown = done.stdout
+    for expected in (
+        "Rows: 300 with a label in ill",
+        "Classes: no 242, yes 58",
+        "Columns: 3 used, as 5 numbers: age, weight, city",
+        "Not used: name: text with 300 different values in 300 rows",
+        "Missing: age 22",
+        "GMean to expect: 0.",
+        "95 % interval",
+        f"Written: {model}",
+        f"Next: eem evaluate {model} NEW_ROWS",
+    ):
+        assert expected in shown, shown
+    shown = process("evaluate", model, home / "new.parquet").stdout
+    for expected in ("Rows: 300", "predicted", "GMean", "Balanced accuracy", "AUC", "Brier"):
+        assert expected in shown
+    shown = process("predict", model, home / "new.parquet", "-o", out).stdout
+    assert "Rows: 300" in shown
+    assert len(out.read_text().splitlines()) == 301
+    part, both, back = (tmp_path / name for name in ("part.eem", "both.eem", "back.eem"))
+    process("fit", home / "new.parquet", "--like", model, "-o", part)
+    assert "Rows: 600 from 2 models" in process("merge", model, part, "-o", both).stdout
+    shown = process("forget", both, home / "new.parquet", "-o", back).stdout
+    assert "Forgotten: 300 rows; 300 are left" in shown
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_gives_the_same_model_and_predictions(kind, home, tmp_path):
+    """Read and written in the kind that the name says."""
+    table = write(people(), tmp_path / f"train.{kind}")
+    model, out = tmp_path / "m.eem", tmp_path / f"out.{kind}"
+    eem("fit", table, "--target", "ill", *QUICK, "-o", model)
+    eem("predict", model, table, "--proba", "-o", out)
+    answers = pa.Table.from_batches(open_table(out).batches())
+    assert answers.column_names == ["prediction", "p(no)", "p(yes)"]
+    reference = TableModel.load(home / "m.eem")
+    X = reference.encode(people())
+    assert answers["prediction"].to_pylist() == reference.classifier.predict(X).tolist()
+    ours = np.array([answers["p(no)"].cast("double"), answers["p(yes)"].cast("double")]).T
+    assert np.allclose(ours, reference.classifier.predict_proba(X), atol=1e-9)
+
+
+def test_folders_of_parts_are_tables(home, tmp_path):
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    for i in range(3):
+        write(people().slice(100 * i, 100), parts / f"{i}.csv.gz")
+    eem("fit", parts, "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    first, second = (TableModel.load(folder / "m.eem") for folder in (home, tmp_path))
+    X = first.encode(people())
+    ours, theirs = (model.classifier.predict_proba(X) for model in (first, second))
+    assert np.allclose(ours, theirs, atol=1e-9)
+
+
+def test_predictions_keep_the_order_of_rows(home, tmp_path):
+    """Over many batches: row by row what the classifier says."""
+    table = pa.concat_tables([people(seed=seed) for seed in range(200)])
+    write(table, tmp_path / "long.csv")
+    eem("predict", home / "m.eem", tmp_path / "long.csv", "--proba", "-o", tmp_path / "out.parquet")
+    model = TableModel.load(home / "m.eem")
+    ours = pq.read_table(tmp_path / "out.parquet")["p(yes)"].to_numpy()
+    theirs = model.classifier.predict_proba(model.encode(table))[:, 1]
+    assert np.allclose(ours, theirs, atol=1e-9)
+
+
+def test_predictions_go_to_standard_output_as_csv(home):
+    words = ("predict", home / "m.eem", home / "new.parquet")
+    written = process(*words).stdout
+    lines = written.splitlines()
+    assert lines[0] == '"prediction"'
+    assert len(lines) == 301
+    assert set(lines[1:]) == {'"no"', '"yes"'}
+    assert eem(*words, "-o", "-").stdout == written
+
+
+def test_unseen_categories_gaps_and_further_columns_are_no_trouble(home, tmp_path):
+    strange = pa.table({"city": ["Atlantis", None], "more": [1, 2], "weight": ["70", "?"]})
+    strange = strange.append_column("age", pa.array([None, 50]))
+    write(strange, tmp_path / "a.csv")
+    eem("predict", home / "m.eem", tmp_path / "a.csv", "--proba", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == 2
+
+
+def test_no_rows_to_predict_are_no_predictions(home, tmp_path):
+    (tmp_path / "a.csv").write_text("age,weight,city\n")
+    eem("predict", home / "m.eem", tmp_path / "a.csv", "-o", tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == '"prediction"\n'
+
+
+def test_machines_read_json(home, tmp_path):
+    """One object on stdout and nothing else, from every command that can print one."""
+    table, model = home / "train.parquet", tmp_path / "m.eem"
+    fit = ("fit", table, "--target", "ill", *QUICK, "--seed", "3", "--json", "-o", model)
+    facts = json.loads(eem(*fit).stdout)
+    assert facts["rows"] == 300
+    assert facts["class_counts"] == {"no": 242, "yes": 58}
+    assert facts["columns"] == ["age", "weight", "city"]
+    assert facts["features"][-1] == "city = Rome"
+    assert facts["dropped"] == {"name": "text with 300 different values in 300 rows"}
+    assert facts["seed"] == 3
+    assert facts["command"].startswith("eem fit ")
+    assert facts["command"].endswith(f"--json -o {model}")
+    assert 0 < facts["estimate"]["low"] < facts["estimate"]["gmean"] < 1
+    judged = json.loads(eem("evaluate", model, home / "new.parquet", "--json").stdout)
+    assert np.sum(judged["confusion"]) == judged["rows"] == 300
+    assert judged["auc"]["low"] < judged["auc"]["value"] < judged["auc"]["high"]
+    out = tmp_path / "out.csv"
+    told = json.loads(eem("predict", model, home / "new.parquet", "-o", out, "--json").stdout)
+    assert sum(told["predicted"].values()) == told["rows"] == 300
+    eem("fit", home / "new.parquet", "--like", model, "-o", tmp_path / "part.eem")
+    merge = ("merge", model, tmp_path / "part.eem", "-o", tmp_path / "both.eem", "--json")
+    assert json.loads(eem(*merge).stdout)["rows"] == 600
+    forget = ("forget", tmp_path / "both.eem", table, "-o", tmp_path / "rest.eem", "--json")
+    told = json.loads(eem(*forget).stdout)
+    assert (told["forgotten"], told["rows"]) == (300, 300)
+    told = json.loads(eem("bench", "--rows", "1000", "--size", "10", "--json").stdout)
+    assert all(machine["times_the_limit"] > 0 for machine in told["machines"])
+
+
+def test_evaluation_agrees_with_predictions(home, tmp_path):
+    """The matrix is counted from what `eem predict` writes."""
+    judged = json.loads(eem("evaluate", home / "m.eem", home / "new.parquet", "--json").stdout)
+    eem("predict", home / "m.eem", home / "new.parquet", "-o", tmp_path / "out.feather")
+    predicted = [
+        row["prediction"]
+        for b in open_table(tmp_path / "out.feather").batches()
+        for row in b.to_pylist()
+    ]
+    truth = people(seed=1)["ill"].to_pylist()
+    for i, true in enumerate(judged["classes"]):
+        for j, other in enumerate(judged["classes"]):
+            pairs = zip(truth, predicted, strict=True)
+            assert judged["confusion"][i][j] == sum(pair == (true, other) for pair in pairs)
+
+
+def test_parts_merged_are_one_fit_and_forgetting_undoes_it(home, tmp_path):
+    """Predictions to 1e-6: merge equals one fit on both, forget takes it back."""
+    first, rest, both, back = (tmp_path / f"{name}.eem" for name in "abcd")
+    table, new = home / "train.parquet", home / "new.parquet"
+    parts = tmp_path / "parts"
+    parts.mkdir()
+    write(people(), parts / "0.parquet")
+    write(people(seed=1), parts / "1.parquet")
+    eem("fit", table, "--target", "ill", *QUICK, "-o", first)
+    eem("fit", new, "--like", first, "-o", rest)
+    eem("merge", first, rest, "-o", both)
+    eem("fit", parts, "--like", first, "--target", "ill", "-o", tmp_path / "whole.eem")
+    eem("forget", both, new, "-o", back)
+    models = {name: TableModel.load(tmp_path / f"{name}.eem") for name in ("a", "c", "whole", "d")}
+    X = models["a"].encode(people(seed=2))
+    p = {name: model.classifier.predict_proba(X) for name, model in models.items()}
+    assert np.allclose(p["c"], p["whole"], atol=1e-6)
+    assert np.allclose(p["d"], p["a"], atol=1e-6)
+    assert not np.allclose(p["c"], p["a"], atol=1e-3)
+
+
+def test_costs_move_the_decision_and_not_the_probabilities(home, tmp_path):
+    model = tmp_path / "m.eem"
+    table = home / "train.parquet"
+    eem("fit", table, "--target", "ill", *QUICK, "--cost", "yes=20", "no=1", "-o", model)
+    dear, plain = TableModel.load(model).classifier, TableModel.load(home / "m.eem").classifier
+    X = TableModel.load(model).encode(people(seed=1))
+    assert np.array_equal(dear.predict_proba(X), plain.predict_proba(X))
+    assert (dear.predict(X) == "yes").sum() > (plain.predict(X) == "yes").sum()
+
+
+def test_a_part_that_lacks_a_class_can_be_fitted_and_merged(home, tmp_path):
+    """Such a part cannot decide yet, and says so."""
+    healthy = people(seed=3).filter(pa.compute.equal(people(seed=3)["ill"], "no"))
+    write(healthy, tmp_path / "healthy.csv")
+    part = tmp_path / "part.eem"
+    eem("fit", tmp_path / "healthy.csv", "--like", home / "m.eem", "-o", part)
+    shown = eem("predict", part, home / "new.parquet", code=1).stderr
+    assert "Every class needs rows" in shown
+    eem("merge", home / "m.eem", part, "-o", tmp_path / "both.eem")
+
+
+def test_the_rest_of_the_columns_may_be_left_out_by_hand(home, tmp_path):
+    model = tmp_path / "m.eem"
+    table = home / "train.parquet"
+    eem("fit", table, "--target", "ill", "--drop", "city", "name", *QUICK, "-o", model)
+    assert [column.name for column in TableModel.load(model).columns.used] == ["age", "weight"]
+
+
+def test_hostile_names_are_shown_and_harmless(tmp_path):
+    """Markup, newlines, emoji and terminal codes in names of columns and labels."""
+    names = ["<script>alert(1)</script>", "new\nline", "😀", "\x1b[31mred", "ta=rget"]
+    rng = np.random.default_rng(0)
+    table = pa.table({name: rng.normal(size=60) for name in names[:4]})
+    labels = np.where(rng.random(60) < 0.5, "a=b", "<b>")
+    table = table.append_column(names[4], pa.array(labels))
+    path = write(table, tmp_path / "a.csv")
+    words = ("--target", "ta=rget", "--cost", "a=b=2", *QUICK)
+    shown = eem("fit", path, *words, "-o", tmp_path / "m.eem").stdout
+    assert "<script>alert(1)</script>, 'new\\nline', 😀, '\\x1b[31mred'" in shown
+    assert "\x1b" not in shown
+    assert "Cost of missing a=b: 2" in shown
+    eem("predict", tmp_path / "m.eem", path, "--proba", "-o", tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").column_names[1:] == ["p(<b>)", "p(a=b)"]
+
+
+# ------------------------------------------------------------------------------- what does not
+
+
+def broken(folder):
+    """Files that cannot be fitted, with the words of the message."""
+    good = b"x,z,ill\n" + b"".join(
+        b"%d,%d,%s\n" % (i % 7, i % 5, b"no yes".split()[i % 2]) for i in range(40)
+    )
+    files = {
+        "empty.csv": (b"", "Empty CSV file"),
+        "header.csv": (b"x,z,ill\n", "it has no rows"),
+        "ragged.csv": (good + b"1,2\n", "Row #42: Expected 3 columns, got 2: 1,2"),
+        "twins.csv": (b"x,x,ill\n1,2,no\n", "must have different names; 'x' comes 2 times"),
+        "one.csv": (b"x,z,ill\n1,2,no\n3,4,no\n", "two classes or more; all 2 rows"),
+        "unlabelled.csv": (b"x,z,ill\n1,2,\n3,4,NA\n", "all 2 lack it"),
+        "useless.csv": (b"x,z,ill\n1,,no\n1,,yes\n", "none is left"),
+        "text.parquet": (good, "cannot be read as Parquet"),
+        "text.feather": (good, "cannot be read as Arrow"),
+        "cut.csv.gz": (gzip.compress(good * 50)[:150], "cannot be read as CSV"),
+        "plain.csv.gz": (good, "cannot be read as CSV"),
+        "latin.csv": ("x,z,ill\n1,é,no\n".encode("latin1"), "cannot be read as CSV"),
+        "table.xlsx": (good, "ends in none of .csv"),
+        "numbers.csv": (b"x,ill\n" + b"".join(b"1,%d.5\n" % i for i in range(60)), "at most 50"),
+    }
+    for name, (content, _) in files.items():
+        (folder / name).write_bytes(content)
+    (folder / "nothing").mkdir()
+    (folder / "nothing" / "README.md").write_text("no table")
+    return {name: message for name, (_, message) in files.items()} | {
+        "nothing": "must hold tables; it has none",
+        "missing.csv": "There is no file",
+    }
+
+
+def test_bad_tables_are_refused_in_one_line_and_nothing_is_written(tmp_path):
+    """Each with exit code 1 and the file's or column's name; the folder stays as it was."""
+    messages = broken(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    for name, message in messages.items():
+        words = ("fit", tmp_path / name, "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+        shown = eem(*words, code=1)
+        assert shown.stdout == ""
+        assert shown.stderr.count("\n") == 1, shown.stderr
+        assert shown.stderr.startswith("Error: ")
+        assert message in shown.stderr, (name, shown.stderr)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_bad_table_is_refused_by_a_process_too(tmp_path):
+    messages = broken(tmp_path)
+    words = ("--target", "ill", "-o", tmp_path / "m.eem")
+    for name in ("text.parquet", "missing.csv"):
+        done = process("fit", tmp_path / name, *words, code=1)
+        assert messages[name] in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "m.eem").exists()
+
+
+def test_wrong_words_are_refused(home, tmp_path):
+    """Exit code 1 where the data say no, 2 where the command is wrong."""
+    table, out = home / "train.parquet", tmp_path / "m.eem"
+    fit = ("fit", table, "--target", "ill", *QUICK)
+    for words, code, message in (
+        (("fit", table, "--target", "il", "-o", out), 1, "Did you mean 'ill'?"),
+        (("fit", table, "--target", "ILL", "-o", out), 1, "Did you mean 'ill'?"),
+        (("fit", table, "--target", "qqqq", "-o", out), 1, "It has 'name', 'age'"),
+        ((*fit, "--drop", "cityy", "-o", out), 1, "Did you mean 'city'?"),
+        ((*fit, "--drop", "ill", "-o", out), 1, "must not be among the columns to leave out"),
+        ((*fit, "--cost", "maybe=2", "-o", out), 1, "'maybe' is none. The labels are 'no', 'yes'"),
+        ((*fit, "--cost", "yes=0", "-o", out), 2, "positive number"),
+        ((*fit, "--cost", "yes=-1", "-o", out), 2, "positive number"),
+        ((*fit, "--cost", "yes=dear", "-o", out), 2, "positive number"),
+        ((*fit, "--cost", "yes=nan", "-o", out), 2, "positive number"),
+        ((*fit, "--cost", "yes", "-o", out), 2, "LABEL=COST"),
+        ((*fit, "--size", "0", "-o", out), 2, "--size"),
+        ((*fit,), 2, "Missing option '-o'"),
+        (("fit", table, "-o", out), 2, "--target COLUMN"),
+        (("fit", table, "--like", home / "m.eem", "--size", "3", "-o", out), 2, "--like takes"),
+        (
+            ("fit", table, "--like", home / "m.eem", "--target", "age", "-o", out),
+            2,
+            "has the target",
+        ),
+        (("merge", home / "m.eem", "-o", out), 2, "two models"),
+        (("predict", home / "m.eem", table, "--json"), 2, "-o TABLE"),
+        ((*fit, "-o", tmp_path / "no" / "m.eem"), 1, "there is no folder"),
+        ((*fit, "-o", tmp_path), 1, "is a folder"),
+        ((*fit, "-o", table / "m.eem"), 1, "there is no folder"),
+        (("predict", home / "m.eem", table, "-o", tmp_path / "out.txt"), 1, "ends in none of"),
+        (("predict", table, table), 1, "cannot be read as a saved machine"),
+        (("predict", tmp_path / "m.eem", table), 1, "There is no file"),
+        (("evaluate", home / "m.eem", home / "m.eem"), 1, "ends in none of"),
+        (("forget", home / "m.eem", home / "new.parquet", "-o", out), 1, "never learnt"),
+    ):
+        shown = eem(*words, code=code).stderr
+        assert message in shown, (words, shown)
+        if code == 1:
+            assert shown.count("\n") == 1, shown
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_folder_that_cannot_be_written_to_is_found_before_the_work(home):
+    """/proc takes no files from anybody."""
+    if not os.path.isdir("/proc/self"):
+        pytest.skip("this system has no folder that refuses files even from an administrator")
+    shown = eem("fit", home / "none.csv", "--target", "x", "-o", "/proc/m.eem", code=1).stderr
+    assert "'/proc/m.eem' cannot be written" in shown
+
+
+def test_tables_that_do_not_suit_a_model_are_refused_by_column(home, tmp_path):
+    """A column that is missing, holds words for numbers, or labels never seen."""
+    model = home / "m.eem"
+    out = ("-o", tmp_path / "out.csv")
+    write(people().drop_columns(["age"]), tmp_path / "less.csv")
+    assert "lacks 'age'" in eem("predict", model, tmp_path / "less.csv", *out, code=1).stderr
+    age = [*map(str, range(299)), "old"]
+    words = people().set_column(1, "age", pa.array(age))
+    write(words, tmp_path / "words.csv")
+    shown = eem("predict", model, tmp_path / "words.csv", *out, code=1).stderr
+    assert "Column 'age' must hold numbers, as in training; it holds 'old'" in shown
+    write(people().drop_columns(["ill"]), tmp_path / "unlabelled.csv")
+    shown = eem("evaluate", model, tmp_path / "unlabelled.csv", code=1).stderr
+    assert "must have the column 'ill'" in shown
+    labels = people().set_column(4, "ill", pa.array(["maybe"] * 300))
+    write(labels, tmp_path / "labels.csv")
+    shown = eem("evaluate", model, tmp_path / "labels.csv", code=1).stderr
+    assert "must be among 'no', 'yes'; there is also 'maybe'" in shown
+    assert not (tmp_path / "out.csv").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_models_fitted_apart_cannot_be_merged(home, tmp_path):
+    other = tmp_path / "other.eem"
+    eem("fit", home / "new.parquet", "--target", "ill", *QUICK, "-o", other)
+    shown = eem("merge", home / "m.eem", other, "-o", tmp_path / "both.eem", code=1).stderr
+    assert "--like OTHER" in shown
+    assert not (tmp_path / "both.eem").exists()
+
+
+# ------------------------------------------------------------------------------- as processes
+
+
+def test_a_bar_is_shown_on_a_terminal(home, tmp_path):
+    """Rows, share and time left go to stderr where that is a terminal."""
+    terminal, screen = pty.openpty()
+    words = ("fit", home / "train.parquet", "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    process_ = subprocess.Popen([*EEM, *map(str, words)], stdout=subprocess.PIPE, stderr=screen)
+    os.close(screen)
+    shown = b""
+    while True:
+        try:
+            read = os.read(terminal, 4096)
+        except OSError:  # Linux says so when the other end is closed
+            break
+        if not read:
+            break
+        shown += read
+    os.close(terminal)
+    assert process_.wait() == 0
+    process_.stdout.close()
+    text = shown.decode()
+    for expected in ("looking at the table", "comparing machines", "learning", "100%", "300 rows"):
+        assert expected in text
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_bar_moves_with_the_rows(known, monkeypatch):
+    """By their number where it is known, otherwise by the share of the file that is read."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", screen)
+    source = SimpleNamespace(rows=400 if known else None, share=0.0)
+
+    def batches():
+        for i in range(4):
+            source.share = (i + 1) / 4
+            yield pa.record_batch({"x": np.zeros(100)})
+
+    assert sum(batch.num_rows for batch in watched(batches(), "learning", source)) == 400
+    shown = screen.getvalue()
+    for expected in ("learning", " 25%", " 50%", " 75%", "100%", "200 rows", "400 rows"):
+        assert expected in shown
+
+
+@pytest.fixture(scope="module")
+def long_table(tmp_path_factory):
+    """A table that takes long enough to predict to be interrupted."""
+    path = tmp_path_factory.mktemp("long") / "long.parquet"
+    table = pa.concat_tables([people(seed=0)] * 2000)
+    pq.write_table(table, path)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_an_interrupted_command_leaves_what_was_there(number, home, long_table, tmp_path):
+    """In mid-write: the old file stays whole, and only a kill leaves the part beside it."""
+    out = tmp_path / "out.csv"
+    out.write_text("before")
+    words = ("predict", home / "m.eem", long_table, "--proba", "-o", out)
+    child = subprocess.Popen([*EEM, *map(str, words)], stderr=subprocess.PIPE, text=True)
+    deadline = time.monotonic() + 60
+    while not any(part.stat().st_size for part in tmp_path.glob(".out.csv.*.part")):
+        assert child.poll() is None, child.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    child.send_signal(number)
+    _, said = child.communicate()
+    assert out.read_text() == "before"
+    if number == signal.SIGKILL:
+        assert child.returncode == -signal.SIGKILL
+    else:
+        assert child.returncode == 1
+        assert said == "Error: Interrupted; no file was written or changed.\n"
+        assert [file.name for file in tmp_path.iterdir()] == ["out.csv"]
+
+
+def test_a_closed_pipe_is_no_traceback(home, long_table):
+    """As in `eem predict … | head -1`."""
+    words = ("predict", home / "m.eem", long_table)
+    child = subprocess.Popen(
+        [*EEM, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert child.stdout.readline() == '"prediction"\n'
+    child.stdout.close()
+    said = child.stderr.read()
+    child.stderr.close()
+    assert child.wait() == 1
+    assert said == "Error: The output was closed before all was written.\n"
+
+
+PEAK = """
+import os, subprocess, sys
+child = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(child.pid, 0)
+print(os.waitstatus_to_exitcode(status), usage.ru_maxrss)
+"""
+
+
+def peak_megabytes(*words):
+    """Peak resident memory of a command, started by a small process: it inherits the starter's."""
+    command = [sys.executable, "-c", PEAK, *EEM, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    code, kilobytes = map(int, done.stdout.split())
+    assert code == 0, done.stderr
+    return kilobytes / 1024
+
+
+def test_a_pipe_closed_before_a_short_answer_is_no_traceback(home):
+    """The answer fits into a buffer, which Python would try to write once more at its end."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [*EEM, "predict", str(home / "m.eem"), str(home / "new.parquet")]
+    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(writer)
+    assert done.returncode == 1
+    assert done.stderr == "Error: The output was closed before all was written.\n"
+
+
+def test_memory_does_not_grow_with_the_table(tmp_path):
+    """Ten times the rows, in one row group, take less memory in addition than their own size."""
+    rng = np.random.default_rng(0)
+    peaks = []
+    for n in (40_000, 400_000):
+        X = rng.normal(size=(n, 20))
+        table = pa.table({f"x{j}": X[:, j] for j in range(20)} | {"ill": (X[:, 0] > 2).astype(int)})
+        path = tmp_path / f"{n}.parquet"
+        pq.write_table(table, path)
+        words = ("fit", path, "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+        peaks.append(peak_megabytes(*words))
+    assert peaks[1] < 1000
+    assert peaks[1] - peaks[0] < 360_000 * 21 * 8 / 2**20
+
+
+def test_completion_knows_the_commands_and_options():
+    """What click offers the shell; see docs/command.md."""
+    line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}
+    done = process(env={**os.environ, **line})
+    assert done.stdout.strip() == "plain,--target"
+
+
+def test_help_names_every_command():
+    shown = eem("--help").stdout
+    for name in ("fit", "predict", "evaluate", "merge", "forget", "bench", "data", "reproduce"):
+        assert f"  {name} " in shown
+        assert "Usage: eem " in eem(name, "--help").stdout
+
+
+def test_without_pyarrow_the_command_names_the_extra():
+    hide = "import sys; sys.modules['pyarrow'] = None; from extreme_entropy.cli import main; main()"
+    command = [sys.executable, "-c", hide, "evaluate", "m.eem", "new.csv"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: Tables need pyarrow: pip install 'extreme-entropy[cli]'\n"

@@ -1,0 +1,736 @@
+"""Tables in files: read in batches, looked at once, encoded, learnt, saved and judged."""
+
+import gzip
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from sklearn.impute import SimpleImputer
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, roc_auc_score
+
+import extreme_entropy
+from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy.errors import FileFormatError, InputError, MergeError
+from extreme_entropy.tables.choosing import estimate
+from extreme_entropy.tables.columns import Category, Columns, Numeric
+from extreme_entropy.tables.fitting import fit_like, fit_table
+from extreme_entropy.tables.model import TableModel
+from extreme_entropy.tables.profile import profile
+from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.sampling import Sampler
+from extreme_entropy.tables.scores import confusion, judge
+from extreme_entropy.tables.writing import write_table
+
+
+def csv(folder, text, name="table.csv"):
+    """A file with this text."""
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def rows_of(path, columns=None):
+    """All rows of a table."""
+    return [row for batch in open_table(path).batches(columns) for row in batch.to_pylist()]
+
+
+@pytest.fixture
+def people(rng):
+    """Numbers, a category, a boolean and a date that tell something of `ill`, with gaps."""
+    n = 400
+    ill = rng.random(n) < 0.25
+    age = np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 10, n) + 15 * ill)
+    city = np.where(ill, rng.choice(["Bonn", "Rome"], n), rng.choice(["Rome", "Oslo"], n))
+    return pa.table(
+        {
+            "age": pa.array(age, from_pandas=True),
+            "height": rng.normal(size=n),
+            "city": pa.array(city.tolist()).dictionary_encode(),
+            "smokes": rng.random(n) < 0.3 + 0.3 * ill,
+            "since": pa.array(np.datetime64("2020-01-01") + rng.integers(0, 999, n)),
+            "ill": np.where(ill, "yes", "no"),
+        }
+    )
+
+
+# ------------------------------------------------------------------------------- reading
+
+
+def test_every_kind_of_file_gives_the_same_rows(people, tmp_path):
+    """What is written in one format is read back from it, whatever the format."""
+    schema = pa.schema([(f.name, getattr(f.type, "value_type", f.type)) for f in people.schema])
+    plain = people.cast(schema)
+    expected = plain.to_pylist()
+    for name in ("a.parquet", "a.pq", "a.arrow", "a.feather", "a.ipc"):
+        write_table(tmp_path / name, plain.to_batches(100), schema)
+        assert rows_of(tmp_path / name) == expected
+        assert open_table(tmp_path / name).rows == len(expected)
+    texts = []
+    for name in ("a.csv", "a.tsv", "a.csv.gz", "a.tsv.gz"):
+        write_table(tmp_path / name, plain.to_batches(100), schema)
+        texts.append(rows_of(tmp_path / name))
+        assert open_table(tmp_path / name).rows is None
+    assert all(text == texts[0] for text in texts)
+    assert [row["city"] for row in texts[0]] == plain["city"].to_pylist()
+    assert [row["age"] and float(row["age"]) for row in texts[0]] == plain["age"].to_pylist()
+    assert (
+        gzip.decompress((tmp_path / "a.csv.gz").read_bytes()) == (tmp_path / "a.csv").read_bytes()
+    )
+
+
+def test_a_folder_of_parts_is_one_table(people, tmp_path):
+    """Parts come in the order of their names; files that are no tables do not matter."""
+    for kind in ("parquet", "feather", "csv"):
+        folder = tmp_path / kind
+        folder.mkdir()
+        for i in range(4):
+            part = people.slice(100 * i, 100).select(["height", "ill"])
+            write_table(folder / f"part-{i}.{kind}", part.to_batches(), part.schema)
+        (folder / "_SUCCESS").write_text("")
+        (folder / "README").write_text("not a table")
+        read = [float(row["height"]) for row in rows_of(folder)]
+        assert read == people["height"].to_pylist()
+
+
+def test_folders_named_after_values_are_a_column(people, tmp_path):
+    """As Spark writes them: year=2023/part.parquet."""
+    for year in (2023, 2024):
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(people.select(["age"]), tmp_path / f"year={year}" / "a.parquet")
+    read = open_table(tmp_path)
+    assert read.schema.names == ["age", "year"]
+    assert {row["year"] for row in rows_of(tmp_path)} == {2023, 2024}
+
+
+def test_parts_of_different_width_are_read_as_the_wider(tmp_path):
+    """One part holds whole numbers, the next one fractions."""
+    pq.write_table(pa.table({"x": [1, 2]}), tmp_path / "a.parquet")
+    pq.write_table(pa.table({"x": [0.5]}), tmp_path / "b.parquet")
+    assert rows_of(tmp_path) == [{"x": 1.0}, {"x": 2.0}, {"x": 0.5}]
+
+
+def test_batches_can_be_read_again_and_by_column(people, tmp_path):
+    feather.write_feather(people, tmp_path / "a.feather")
+    source = open_table(tmp_path / "a.feather")
+    first, second = (pa.Table.from_batches(source.batches(["ill", "age"])) for _ in range(2))
+    assert first.column_names == ["ill", "age"]
+    assert first.equals(second)
+
+
+def test_batches_stay_small_whatever_the_row_group(tmp_path):
+    """A row group of all rows is not read at once."""
+    pq.write_table(pa.table({"x": np.arange(100_000)}), tmp_path / "a.parquet")
+    sizes = [batch.num_rows for batch in open_table(tmp_path / "a.parquet").batches()]
+    assert sum(sizes) == 100_000
+    assert max(sizes) <= 2**14
+
+
+@pytest.mark.parametrize("cell", ["", "NA", "nan", "?", " ? ", "null", "N/A", '""'])
+def test_cells_that_mean_nothing_are_missing_in_text(cell, tmp_path):
+    assert rows_of(csv(tmp_path, f"a,b\n{cell},1\n")) == [{"a": None, "b": "1"}]
+
+
+def test_the_separator_is_taken_from_the_header(tmp_path):
+    """With semicolons, the comma is the decimal sign; commas in quotes separate nothing."""
+    assert rows_of(csv(tmp_path, "a;b\n1,5;x\n")) == [{"a": "1.5", "b": "x"}]
+    assert rows_of(csv(tmp_path, '"a,b,c",d\n1,2\n')) == [{"a,b,c": "1", "d": "2"}]
+    assert rows_of(csv(tmp_path, "a|b\n1|2\n")) == [{"a": "1", "b": "2"}]
+
+
+def test_strange_names_and_a_byte_order_mark_are_read(tmp_path):
+    path = csv(tmp_path, '\ufeff"a\nb",<script>alert(1)</script>,😀, spaced \n1,2,3,4\n')
+    names = ["a\nb", "<script>alert(1)</script>", "😀", "spaced"]
+    assert open_table(path).schema.names == names
+    assert rows_of(path) == [dict(zip(names, "1234", strict=True))]
+
+
+def test_the_share_read_of_a_text_grows_to_one(rng, tmp_path, monkeypatch):
+    """Progress is known from bytes, also of a gzipped file."""
+    monkeypatch.setattr("extreme_entropy.tables.separated.BLOCK_BYTES", 2**13)
+    path = tmp_path / "a.csv.gz"
+    cells = "\n".join(map(str, rng.random(40_000)))
+    path.write_bytes(gzip.compress(f"a\n{cells}\n".encode(), 1))
+    source, shares = open_table(path), []
+    for _ in source.batches():
+        shares.append(source.share)
+    assert len(shares) > 2
+    assert shares == sorted(shares)
+    assert 0 < shares[0] < shares[-1] == 1
+
+
+# ------------------------------------------------------------------------------- writing
+
+
+def test_a_failed_write_leaves_what_was_there(people, tmp_path):
+    """Whole or not at all: an error in mid-write changes nothing and leaves nothing behind."""
+    path = tmp_path / "a.csv"
+    path.write_text("before")
+
+    def batches():
+        yield from people.select(["age"]).to_batches(50)
+        raise RuntimeError("in mid-write")
+
+    for name in ("a.csv", "a.parquet", "a.feather", "a.csv.gz"):
+        with pytest.raises(RuntimeError, match="mid-write"):
+            write_table(tmp_path / name, batches(), people.select(["age"]).schema)
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+# ------------------------------------------------------------------------------- sampling
+
+
+def sampled(n, sizes, seed=0, n_rows=300, n_class=50):
+    """A sample of n numbered rows of which every 100th is rare, in batches of these sizes."""
+    sampler, start = Sampler(seed, n_rows, n_class), 0
+    for size in sizes:
+        numbers = np.arange(start, min(start + size, n))
+        labels = np.where(numbers % 100 == 0, "rare", "common").astype(object)
+        sampler.add(pa.record_batch({"i": numbers}), labels)
+        start += size
+    return sampler.draw()
+
+
+def test_a_sample_is_the_same_for_any_batches():
+    """It depends on the seed and the rows only."""
+    whole, parts = sampled(5000, [5000]), sampled(5000, [7, 993, *[500] * 8])
+    assert whole.rows.equals(parts.rows)
+    assert (whole.fair == parts.fair).all()
+    assert not whole.rows.equals(sampled(5000, [5000], seed=1).rows)
+
+
+def test_a_sample_is_fair_and_a_rare_class_is_topped_up():
+    """The fair part has its size exactly; the rare class has all the rows it was promised."""
+    sample = sampled(20_000, [1000] * 20)
+    assert sample.fair.sum() == 300
+    assert (sample.labels == "rare").sum() == 50
+    assert (sample.labels[sample.fair] == "rare").sum() < 15
+    numbers = sample.rows["i"].to_numpy()
+    assert (np.diff(numbers) > 0).all()  # in the order of the table
+    assert abs(numbers[sample.fair].mean() / 20_000 - 0.5) < 0.05  # of no part of it more
+
+
+def test_a_small_table_is_its_own_sample():
+    sample = sampled(200, [64] * 4)
+    assert sample.rows["i"].to_pylist() == list(range(200))
+    assert sample.fair.all()
+
+
+# ------------------------------------------------------------------------------- profile
+
+
+def seen(path, target="y", drop=()):
+    return profile(open_table(path), target, drop, seed=0)
+
+
+def column(path, name, target="y"):
+    """How a column was understood."""
+    columns = seen(path, target).columns
+    (found,) = [one for one in columns.used if one.name == name] or [columns.dropped.get(name)]
+    return found
+
+
+def with_labels(cells, header="x,z,y"):
+    """A CSV of these cells beside a column that is always useful."""
+    lines = [f"{cell},{i * 7 % 5},{'ab'[i % 2]}" for i, cell in enumerate(cells)]
+    return header + "\n" + "\n".join(lines) + "\n"
+
+
+def test_numbers_booleans_dates_and_text_are_told_apart_by_all_their_cells(tmp_path):
+    """Nothing is decided by the first rows alone."""
+    for cells, kind in (
+        (["1", "2", "3.5", "1e3", "-4"], "number"),
+        (["true", "False", "TRUE"], "boolean"),
+        (["2024-01-01", "2024-02-03"], "date"),
+        (["2024-01-01T10:00:00Z", "2024-02-03T11:00:00+01:00"], "date"),
+    ):
+        found = column(csv(tmp_path, with_labels(cells * 20)), "x")
+        assert isinstance(found, Numeric)
+        assert (found.name, found.kind, found.gaps) == ("x", kind, False)
+    found = column(csv(tmp_path, with_labels(["red", "blue"] * 20)), "x")
+    assert found == Category("x", ("blue", "red"), False)
+
+
+def test_a_column_that_widens_late_is_understood(tmp_path):
+    """Whole numbers for a megabyte, then a fraction, then a word: where pyarrow would stumble."""
+    start = [str(i % 7) for i in range(120_000)]
+    found = column(csv(tmp_path, with_labels([*start, "3.7"])), "x")
+    assert isinstance(found, Numeric)
+    found = column(csv(tmp_path, with_labels([*start, "3.7", *["abc"] * 5])), "x")
+    assert found == Category("x", (*map(str, range(7)), "abc"), True)
+
+
+def test_a_column_that_changes_its_kind_is_text(tmp_path, monkeypatch):
+    """Numbers first, dates later, each block of one kind: neither numbers nor dates."""
+    monkeypatch.setattr("extreme_entropy.tables.separated.BLOCK_BYTES", 2**8)
+    cells = [str(i % 3) for i in range(100)] + ["2024-01-01", "2024-01-02"] * 50
+    found = column(csv(tmp_path, with_labels(cells)), "x")
+    assert found == Category("x", ("2024-01-01", "2024-01-02", "0", "1", "2"), False)
+
+
+def test_a_stray_word_among_many_numbers_is_refused_with_its_row(tmp_path):
+    """Such a column is neither numbers nor categories; the row is that of the file."""
+    cells = [f"{i / 3:.3f}" for i in range(200)]
+    lines = with_labels([*cells[:150], "abc", *cells[150:]]).splitlines()
+    lines[10] = lines[10].rpartition(",")[0] + ","  # a row without a label counts too
+    with pytest.raises(InputError, match=r"Column 'x' .* row 151 .* 'abc'.* --drop 'x'"):
+        seen(csv(tmp_path, "\n".join(lines) + "\n"))
+
+
+def test_useless_columns_are_dropped_with_a_reason(tmp_path):
+    header = "number,constant,empty,word,name,rare,x,y"
+    some = ["some"] * 20 + [""] * 40
+    lines = [f"{i + 5},7,,same,name {i},{cell},{i % 3},{i % 2}" for i, cell in enumerate(some)]
+    columns = seen(csv(tmp_path, "\n".join([header, *lines]))).columns
+    assert [one.name for one in columns.used] == ["rare", "x"]
+    assert columns.dropped == {
+        "number": "it only numbers the rows",
+        "constant": "it is always 7",
+        "empty": "all its values are missing",
+        "word": "it is always 'same'",
+        "name": "text with 60 different values in 60 rows",
+    }
+
+
+def test_too_much_text_is_dropped_with_bounded_memory(tmp_path):
+    """More than 10 000 values are not counted, though each comes twice."""
+    cells = [f"word {i % 12_000}" for i in range(36_000)]
+    found = column(csv(tmp_path, with_labels(cells)), "x")
+    assert found == "text with more than 10000 different values"
+
+
+def test_only_frequent_categories_have_a_column(tmp_path):
+    """The fifty most frequent, each at least five times; the others share one."""
+    cells = [f"c{i:02}" for i in range(60) for _ in range(5 + i)] + ["odd"] * 4 + [""] * 7
+    found = column(csv(tmp_path, with_labels(cells)), "x")
+    assert isinstance(found, Category)
+    assert len(found.kept) == 50
+    assert found.rest
+    assert "c59" in found.kept
+    assert not {"c00", "odd", None} & set(found.kept)
+
+
+def test_nothing_left_to_learn_from_is_an_error(tmp_path):
+    with pytest.raises(InputError, match="must have a column to learn from beside 'y'"):
+        seen(csv(tmp_path, "a,y\n7,0\n7,1\n7,0\n"))
+
+
+def test_medians_are_those_of_the_rows(people, tmp_path):
+    """Of a table no larger than the sample, exactly; dates are days since 1970."""
+    pq.write_table(people, tmp_path / "a.parquet")
+    found = {one.name: one for one in seen(tmp_path / "a.parquet", "ill").columns.used}
+    assert found["age"].median == np.nanmedian(people["age"].to_numpy())
+    assert found["age"].gaps
+    days = people["since"].to_numpy().astype("datetime64[D]").astype(int)
+    assert found["since"].median == np.median(days)
+
+
+# ------------------------------------------------------------------------------- encoding
+
+
+def test_an_encoded_row_is_what_scikit_learn_makes_of_it(people, tmp_path):
+    """Medians and marks for gaps as by a SimpleImputer fitted on all rows, then categories."""
+    pq.write_table(people, tmp_path / "a.parquet")
+    columns = seen(tmp_path / "a.parquet", "ill").columns
+    X = columns.encode(people)
+    assert columns.names == [
+        *("age", "height", "smokes", "since", "age is missing"),
+        *("city = Bonn", "city = Oslo", "city = Rome"),
+    ]
+    numbers = np.column_stack(
+        [
+            people["age"].to_numpy(),
+            people["height"].to_numpy(),
+            people["smokes"].to_numpy(),
+            people["since"].to_numpy().astype("datetime64[D]").astype(int),
+        ]
+    )
+    theirs = SimpleImputer(strategy="median", add_indicator=True).fit_transform(numbers)
+    assert np.array_equal(X[:, :5], theirs)
+    cities = np.array(people["city"].to_pylist())
+    assert np.array_equal(X[:, 5:], cities[:, None] == np.array(["Bonn", "Oslo", "Rome"]))
+
+
+def test_every_type_of_number_date_and_text_is_understood(rng, tmp_path):
+    """Also codes, decimals, half floats, zones, other kinds of strings, and names with dots."""
+    n = 60
+    hours = pa.array(np.datetime64("2020-01-01T05", "ns") + np.arange(n) % 28 * 86_400_000_000_000)
+    words = [f"v{i % 3}" for i in range(n)]
+    table = pa.table(
+        {
+            "a.b": rng.normal(size=n),
+            ".x": rng.normal(size=n).astype(np.float16),
+            "[0]": rng.integers(0, 2**63, n).astype(np.uint64),
+            "decimal": pa.array(range(n), pa.decimal128(10, 2)).take(rng.permutation(n)),
+            "codes": pa.array((np.arange(n) % 4).tolist()).dictionary_encode(),
+            "day": hours.cast(pa.date32()),
+            "hour": hours.cast(pa.timestamp("ns", "Europe/Berlin")),
+            "large": pa.array(words, pa.large_string()),
+            "view": pa.array(words, pa.string_view()),
+            "coded": pa.array(words).dictionary_encode(),
+            "null": pa.nulls(n),
+            "y": [None, float("nan"), *np.arange(n - 2) % 2.0],
+        }
+    )
+    for name in ("a.parquet", "a.feather"):
+        write_table(tmp_path / name, table.to_batches(), table.schema)
+        found = seen(tmp_path / name)
+        assert (found.rows, found.unlabelled) == (n - 2, 2)
+        assert found.columns.dropped == {"null": "all its values are missing"}
+        X = found.columns.encode(table)
+        assert found.columns.names[:7] == table.column_names[:7]
+        assert np.array_equal(X[:, 3], table["decimal"].cast(pa.float64()))
+        assert X[0, 5] == 18262  # days from 1970-01-01 to 2020-01-01
+        assert np.allclose(X[:, 6] - X[:, 5], 5 / 24)
+        for start in (7, 10, 13):
+            assert np.array_equal(X[:, start : start + 3], np.eye(3)[np.arange(n) % 3])
+
+
+def test_lists_are_refused_by_name(tmp_path):
+    pq.write_table(pa.table({"x": [[1, 2], [3]], "y": [0, 1]}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"'x' .* holds list.*--drop 'x'"):
+        seen(tmp_path / "a.parquet")
+
+
+def test_text_and_typed_files_are_encoded_alike(people, tmp_path):
+    """A model of a Parquet file reads the same table as CSV, and the other way round."""
+    plain = people.set_column(2, "city", people["city"].cast(pa.string()))
+    write_table(tmp_path / "a.parquet", plain.to_batches(), plain.schema)
+    write_table(tmp_path / "a.csv", plain.to_batches(), plain.schema)
+    text, typed = (seen(tmp_path / name, "ill").columns for name in ("a.csv", "a.parquet"))
+    assert text.used == typed.used
+    (batch,) = open_table(tmp_path / "a.csv").batches()
+    assert np.array_equal(typed.encode(batch), text.encode(plain))
+
+
+def test_unseen_categories_are_the_others_and_without_others_nothing():
+    """As scikit-learn's handle_unknown='infrequent_if_exist' has it; missing may be a category."""
+    batch = pa.record_batch({"c": ["a", None, "new", "b"]})
+    some = Columns((Category("c", ("a", None), True),), {})
+    assert some.names == ["c = a", "c = missing", "c = (other)"]
+    assert some.encode(batch).tolist() == [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 1]]
+    every = Columns((Category("c", ("a", "b"), False),), {})
+    assert every.encode(batch).tolist() == [[1, 0], [0, 0], [0, 0], [0, 1]]
+
+
+def test_a_category_called_other_is_no_other():
+    columns = Columns((Category("c", ("other", "a"), True),), {})
+    batch = pa.record_batch({"c": ["other", "a", "x"]})
+    assert columns.encode(batch).tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+
+
+def test_infinite_numbers_are_missing():
+    columns = Columns((Numeric("x", "number", 3.0, True),), {})
+    batch = pa.record_batch({"x": [1.0, np.inf, np.nan, None]})
+    assert columns.encode(batch).tolist() == [[1, 0], [3, 1], [3, 1], [3, 1]]
+
+
+def test_missing_columns_and_wrong_cells_are_refused_by_name():
+    columns = Columns((Numeric("x", "number", 3.0, False), Numeric("d", "date", 1.0, False)), {})
+    with pytest.raises(InputError, match="lacks 'd'"):
+        columns.encode(pa.record_batch({"x": [1.0], "more": [2]}))
+    days = pa.array(["2024-01-01"])
+    with pytest.raises(InputError, match=r"'x' must hold numbers.* it holds 'tall'"):
+        columns.encode(pa.record_batch({"x": ["1", "tall"], "d": pa.array(["2024-01-01"] * 2)}))
+    with pytest.raises(InputError, match=r"'d' must hold dates.* it holds 5"):
+        columns.encode(pa.record_batch({"x": ["1"], "d": [5]}))
+    assert columns.encode(pa.record_batch({"d": days, "x": ["2"], "y": ["?"]})).tolist() == [
+        [2.0, 19723.0]
+    ]
+
+
+def test_no_rows_are_encoded_as_no_rows():
+    columns = Columns((Numeric("x", "number", 3.0, True), Category("c", ("a",), True)), {})
+    assert columns.encode(pa.record_batch({"x": pa.array([], pa.float64()), "c": []})).shape == (
+        *(0, 4),
+    )
+
+
+# ------------------------------------------------------------------------------- models
+
+
+def fitted(table, folder, name="a.parquet", target="ill", **options):
+    pq.write_table(table, folder / name)
+    options = {"model": "eem", "size": 20, **options}
+    return fit_table(open_table(folder / name), target, **options)
+
+
+def test_a_fit_on_a_small_table_is_the_classifiers_own_fit(people, tmp_path):
+    """Look, choice, φ of a sample and a pass in batches: together what one `fit` gives."""
+    model = fitted(people, tmp_path)
+    X, y = model.encode(people), model.labels(people)
+    machine = EEMClassifier(20, random_state=model.classifier.random_state).fit(X, y)
+    ours, theirs = model.classifier.predict_proba(X), machine.predict_proba(X)
+    assert np.allclose(ours, theirs, atol=1e-9)
+    assert model.facts["rows"] == 400
+    assert model.facts["class_counts"] == {
+        "no": int((y == "no").sum()),
+        "yes": int((y == "yes").sum()),
+    }
+
+
+def test_the_order_of_rows_does_not_matter_where_the_sample_is_the_table(people, tmp_path):
+    """A file sorted by its label is no trap."""
+    mixed = fitted(people, tmp_path)
+    sorted_by_label = fitted(people.sort_by("ill"), tmp_path, "b.parquet")
+    X = mixed.encode(people)
+    ours, theirs = (m.classifier.predict_proba(X) for m in (sorted_by_label, mixed))
+    assert np.allclose(ours, theirs, atol=1e-6)
+
+
+def test_phi_is_drawn_from_all_of_a_long_sorted_table(rng, tmp_path):
+    """The first 16 384 rows are of one class and small; φ and scaling must know the others."""
+    n = 40_000
+    x = np.sort(rng.normal(size=n))
+    y = (x > np.quantile(x, 0.9)).astype(int)
+    table = pa.table({"x": x, "z": rng.normal(size=n), "y": y})
+    model = fitted(table, tmp_path, target="y")
+    assert gmean_score(y, model.classifier.predict(model.encode(table))) > 0.97
+    assert model.facts["rows"] == n
+
+
+def test_wide_tables_are_encoded_a_few_rows_at_a_time(people, tmp_path, monkeypatch):
+    """However many columns a table becomes, few numbers are held at once; the fit is the same."""
+    model = fitted(people, tmp_path)
+    monkeypatch.setattr("extreme_entropy.tables.model.NUMBERS", 8 * 50)
+    monkeypatch.setattr("extreme_entropy.tables.model.FEWEST", 1)
+    monkeypatch.setattr("extreme_entropy.tables.fitting.WORTH_A_MERGE", 8 * 100)
+    again = fitted(people, tmp_path)
+    sizes = [piece.num_rows for piece in again.pieces(people.to_batches())]
+    assert len(again.columns.names) == 8
+    assert sizes == [50] * 8
+    X = model.encode(people)
+    ours, theirs = (one.classifier.predict_proba(X) for one in (model, again))
+    assert np.allclose(ours, theirs, atol=1e-9)
+
+
+def test_of_a_wide_table_fewer_rows_are_compared(people, tmp_path, monkeypatch):
+    """The sample shrinks; all rows are learnt all the same."""
+    monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_NUMBERS", 8 * 150)
+    monkeypatch.setattr("extreme_entropy.tables.fitting.FEWEST_COMPARED", 1)
+    model = fitted(people, tmp_path)
+    assert model.facts["compared_rows"] == 150
+    assert model.facts["rows"] == 400
+    assert np.sum(model.classifier._summary.counts) == 400
+
+
+def test_rows_without_a_label_are_left_out_and_counted(people, tmp_path):
+    ill = people["ill"].to_pylist()
+    ill[3] = ill[50] = None
+    gaps = people.set_column(5, "ill", pa.array(ill))
+    model = fitted(gaps, tmp_path)
+    assert (model.facts["rows"], model.facts["rows_without_label"]) == (398, 2)
+    rest = fitted(gaps.filter(gaps["ill"].is_valid()), tmp_path, "b.parquet")
+    X = model.encode(people)
+    assert np.array_equal(model.classifier.predict_proba(X), rest.classifier.predict_proba(X))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind", "dtype"),
+    [
+        (["no", "yes"], "text", "U"),
+        ([0, 1], "integer", "i"),
+        ([-1, 5], "integer", "i"),
+        ([False, True], "boolean", "b"),
+        ([0.0, 2.0], "number", "f"),
+    ],
+)
+def test_labels_come_out_as_they_came_in(labels, kind, dtype, people, tmp_path):
+    """From typed files and from text, saved or not."""
+    y = np.array(labels)[(np.array(people["ill"].to_pylist()) == "yes").astype(int)]
+    table = people.select(["age", "height"]).append_column("y", pa.array(y))
+    model = fitted(table, tmp_path, target="y")
+    assert model.label_kind == kind
+    assert model.classifier.predict(model.encode(table)).dtype.kind == dtype
+    assert model.labels(table).tolist() == y.tolist()
+    write_table(tmp_path / "a.csv", table.to_batches(), table.schema)
+    written = fit_table(open_table(tmp_path / "a.csv"), "y", model="eem", size=20)
+    expected = "integer" if kind == "number" else kind  # Arrow writes 0.0 and 2.0 as 0 and 2
+    assert written.label_kind == expected
+    written.save(tmp_path / "a.eem")
+    again = TableModel.load(tmp_path / "a.eem")
+    assert again.classifier.predict(again.encode(table)).tolist() in (
+        written.classifier.predict(written.encode(table)).tolist(),
+    )
+    assert again.classifier.classes_.tolist() == labels
+
+
+def test_a_saved_model_is_the_same_and_its_classifier_loads_alone(people, tmp_path):
+    model = fitted(people, tmp_path, costs={"yes": 3.0})
+    model.save(tmp_path / "a.eem")
+    again = TableModel.load(tmp_path / "a.eem")
+    assert again.columns == model.columns
+    assert again.facts == model.facts
+    assert (again.target, again.label_kind) == ("ill", "text")
+    X = model.encode(people)
+    assert np.array_equal(again.encode(people), X)
+    bare = extreme_entropy.load(tmp_path / "a.eem")
+    assert type(bare) is EEMClassifier
+    for classifier in (again.classifier, bare):
+        assert np.array_equal(classifier.predict_proba(X), model.classifier.predict_proba(X))
+        assert classifier.costs == {"yes": 3.0}
+
+
+def test_a_machine_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
+    machine = EEMClassifier(5, random_state=0).fit(rng.normal(size=(20, 2)), [0, 1] * 10)
+    machine.save(tmp_path / "a.eem")
+    with pytest.raises(FileFormatError, match="saved from Python"):
+        TableModel.load(tmp_path / "a.eem")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"columns": {"used": [], "dropped": {}}},
+        {"columns": {"used": [{"name": "x", "kept": [1], "rest": True}], "dropped": {}}},
+        {"columns": {"used": [{"name": "x", "kind": "picture", "median": 0, "gaps": True}]}},
+        {"label_kind": "picture"},
+        {"facts": 5},
+    ],
+)
+def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_path):
+    """A file whose checksum is right may still say nonsense."""
+    from extreme_entropy import persistence
+
+    fitted(people, tmp_path).save(tmp_path / "a.eem")
+    values, arrays = persistence.read(tmp_path / "a.eem")
+    values["table"].update(change)
+    persistence.write(tmp_path / "b.eem", values, arrays)
+    with pytest.raises(FileFormatError, match="does not understand"):
+        TableModel.load(tmp_path / "b.eem")
+
+
+def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):
+    """`like` shares the encoding and φ; the sum predicts as one fit on all rows would."""
+    first = fitted(people.slice(0, 150), tmp_path)
+    pq.write_table(people.slice(150), tmp_path / "rest.parquet")
+    pq.write_table(people, tmp_path / "all.parquet")
+    rest = fit_like(open_table(tmp_path / "rest.parquet"), first)
+    merged = first.merged([rest])
+    whole = fit_like(open_table(tmp_path / "all.parquet"), first)
+    X = whole.encode(people)
+    ours, theirs = (model.classifier.predict_proba(X) for model in (merged, whole))
+    assert np.allclose(ours, theirs, atol=1e-9)
+    for name in ("rows", "class_counts", "missing", "rows_without_label"):
+        assert merged.facts[name] == whole.facts[name]
+    assert first.facts["rows"] == 150  # as it was
+
+
+def test_models_that_read_columns_differently_cannot_be_merged(people, tmp_path):
+    ours, theirs = (fitted(people.slice(*part), tmp_path) for part in ((0, 200), (200, 200)))
+    with pytest.raises(MergeError, match="--like"):
+        ours.merged([theirs])
+
+
+def test_strange_labels_are_refused_by_name(people, tmp_path):
+    model = fitted(people, tmp_path)
+    with pytest.raises(InputError, match=r"'ill' must be among 'no', 'yes'; there is also 'dead'"):
+        model.labels(pa.record_batch({"ill": ["no", "dead"]}))
+    with pytest.raises(InputError, match="must have the column 'ill'"):
+        model.labels(pa.record_batch({"sick": ["no"]}))
+
+
+def test_both_kinds_of_machine_are_compared_and_the_better_is_taken(people, tmp_path):
+    """The path names every candidate; the chosen one has the best GMean of them."""
+    model = fitted(people, tmp_path, model="auto", size=30)
+    path = model.facts["path"]
+    assert [entry["model"] for entry in path] == ["eem", "eekm", "eekm", "eekm", "eekm"]
+    best = max(path, key=lambda entry: entry["gmean"])
+    assert (model.facts["model"], model.facts["size"]) == (best["model"], best["size"])
+    assert all(0 <= entry["gmean"] <= 1 and entry["divergence"] > 0 for entry in path)
+    guess = model.facts["estimate"]
+    assert guess["low"] <= guess["gmean"] <= guess["high"]
+
+
+def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
+    """There is nothing to hold out, and the library's warning is kept with the model."""
+    yes = people.filter(pa.compute.equal(people["ill"], "yes")).slice(0, 1)
+    no = people.filter(pa.compute.equal(people["ill"], "no"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = fitted(pa.concat_tables([no, yes]), tmp_path)
+    assert model.facts["estimate"] is None
+    assert any("one row only" in warning for warning in model.facts["warnings"])
+
+
+# ------------------------------------------------------------------------------- scores
+
+
+def test_an_estimate_takes_in_each_fold_what_the_others_chose():
+    """Two candidates, each brilliant where the other is not seen: honesty costs the difference."""
+    scores = np.array([[0.9, 0.5, 0.6], [0.5, 0.8, 0.7]])
+    # Without fold 0: .55 < .75 → the second; without 1: .75 > .6 → the first; without 2: .7 > .65.
+    guess = estimate(scores)
+    assert guess["gmean"] == pytest.approx(np.mean([0.5, 0.5, 0.6]))
+    assert guess["gmean"] < scores.mean(axis=1).max()
+    reach = 4.302652729911275 * np.std([0.5, 0.5, 0.6], ddof=1) / np.sqrt(3)  # Student's t
+    assert guess["high"] - guess["gmean"] == pytest.approx(reach)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_scores_are_scikit_learns(k, rng):
+    """Each value by another route; the Brier score of many classes is the sum over them."""
+    n = 500
+    y = rng.choice(k, n, p=[0.1, 0.9] if k == 2 else [0.1, 0.3, 0.6])
+    logits = rng.normal(size=(n, k)).round(1) + np.eye(k)[y]  # rounded: with ties
+    P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    predictions = P.argmax(axis=1)
+    scores = judge(confusion(y, predictions, k), y, P)
+    assert scores["gmean"]["value"] == pytest.approx(gmean_score(y, predictions))
+    accuracy = balanced_accuracy_score(y, predictions)
+    assert scores["balanced_accuracy"]["value"] == pytest.approx(accuracy)
+    area = roc_auc_score(y, P[:, 1]) if k == 2 else roc_auc_score(y, P, multi_class="ovr")
+    assert scores["auc"]["value"] == pytest.approx(area)
+    brier = brier_score_loss(y, P[:, 1]) if k == 2 else ((P - np.eye(k)[y]) ** 2).sum(1).mean()
+    assert scores["brier"]["value"] == pytest.approx(brier)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_intervals_are_those_of_a_bootstrap_over_rows(k, rng):
+    """Rows drawn anew four hundred times, scored by scikit-learn: the same spread."""
+    n = 200
+    y = rng.choice(k, n, p=[0.3, 0.7] if k == 2 else [0.2, 0.3, 0.5])
+    logits = rng.normal(size=(n, k)) + np.eye(k)[y]
+    P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    predictions = P.argmax(axis=1)
+    scores = judge(confusion(y, predictions, k), y, P)
+    drawn = {name: [] for name in scores}
+    for _ in range(400):
+        i = rng.integers(0, n, n)
+        area = (
+            roc_auc_score(y[i], P[i, 1]) if k == 2 else roc_auc_score(y[i], P[i], multi_class="ovr")
+        )
+        drawn["auc"].append(area)
+        drawn["gmean"].append(gmean_score(y[i], predictions[i]))
+        drawn["balanced_accuracy"].append(balanced_accuracy_score(y[i], predictions[i]))
+        errors = ((P[i] - np.eye(k)[y[i]]) ** 2).sum(axis=1)
+        drawn["brier"].append(errors.mean() / (2 if k == 2 else 1))
+    for name, values in drawn.items():
+        low, high = np.percentile(values, [2.5, 97.5])
+        width = scores[name]["high"] - scores[name]["low"]
+        assert width == pytest.approx(high - low, rel=0.2), name
+        assert scores[name]["low"] == pytest.approx(low, abs=0.2 * (high - low)), name
+
+
+def test_where_rows_abound_the_bootstrap_is_the_normal_interval(rng):
+    """95 %: balanced accuracy is a mean of proportions, whose variance is known."""
+    n = 20_000
+    y = (rng.random(n) < 0.3).astype(int)
+    right = rng.random(n) < np.where(y, 0.8, 0.6)
+    scores = judge(confusion(y, np.where(right, y, 1 - y), 2), y, np.full((n, 2), 0.5))
+    recalls = np.array([right[y == c].mean() for c in (0, 1)])
+    error = np.sqrt((recalls * (1 - recalls) / np.bincount(y)).sum()) / 2
+    score = scores["balanced_accuracy"]
+    assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.07)
+
+
+def test_a_class_without_rows_leaves_the_auc_undefined():
+    """GMean is that of the classes there are."""
+    y = np.zeros(5, dtype=int)
+    P = np.tile([0.7, 0.3], (5, 1))
+    scores = judge(confusion(y, y, 2), y, P)
+    assert scores["auc"] == {"value": None, "low": None, "high": None}
+    assert scores["gmean"]["value"] == 1
