@@ -7,7 +7,7 @@ BIN := .venv/bin
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
 
-demo: .venv/ready  ## fit, judge and explain a machine on a data set that ships with scikit-learn
+demo: .venv/ready  ## fit, judge, explain and report on a data set that ships with scikit-learn
 	$(BIN)/eem demo
 
 test: lint types imports pytest  ## all that must hold: lint, types, import contract, tests with doctests
@@ -35,6 +35,9 @@ bench: .venv/ready  ## how fast: the limit, growth, latency and rivals, in a few
 	$(BIN)/python benchmarks/latency.py
 	$(BIN)/python benchmarks/one_pass.py $(FULL)
 	$(BIN)/python benchmarks/entropy.py
+	$(BIN)/python benchmarks/command.py
+	$(BIN)/python benchmarks/cluster.py $(FULL)
+	$(BIN)/python benchmarks/streaming.py $(FULL)
 	$(BIN)/python benchmarks/rivals.py $(if $(FULL),,--datasets mammography webpages --limit 60)
 
 defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)

@@ -14,9 +14,12 @@ def eem(*words, code=0):
     return done.stdout + done.stderr
 
 
-def test_demo_shows_scores_beside_two_rivals_thresholds_and_probabilities():
-    """The tour prints everything a newcomer should see."""
-    shown = eem("demo")
+def test_demo_shows_scores_beside_two_rivals_thresholds_and_probabilities(tmp_path):
+    """The tour prints everything a newcomer should see, and ends by naming the report it wrote."""
+    page = tmp_path / "page.html"
+    shown = eem("demo", "--out", str(page))
+    assert str(page) in shown.splitlines()[-1]
+    assert page.read_text().startswith("<!DOCTYPE html>")
     for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
         assert expected in shown
     assert "The decision changes at" in shown

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
+from xml.etree import ElementTree
 
 import matplotlib as mpl
 import numpy as np
@@ -16,19 +17,36 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    average_precision_score,
+    confusion_matrix,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.errors import InputError
-from extreme_entropy.plots import PathDisplay, ProcessDisplay, ProjectionDisplay
+from extreme_entropy.plots import (
+    OperatingDisplay,
+    PathDisplay,
+    ProcessDisplay,
+    ProjectionDisplay,
+    RegionsDisplay,
+)
+from extreme_entropy.plots.regions import crossings, evenly_of_each
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 MACHINES = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
 every_machine = pytest.mark.parametrize("machine", MACHINES, ids=["EEM", "EEKM"])
-both_rows_pictures = pytest.mark.parametrize("display", [ProjectionDisplay, ProcessDisplay])
+ROWS_PICTURES = [ProjectionDisplay, ProcessDisplay, OperatingDisplay, RegionsDisplay]
+all_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES)
+both_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES[:2])
 
 
 @pytest.fixture(autouse=True)
@@ -340,6 +358,143 @@ def test_every_size_is_named_where_there_is_room():
         assert ax.get_xticks().tolist() == sizes
 
 
+# ------------------------------------------------------------------------ what is traded
+
+
+@every_machine
+@pytest.mark.parametrize("positive", ["common", "rare"])
+@pytest.mark.parametrize("costs", [None, {"rare": 5}])
+def test_the_operating_point_is_where_the_machine_stands(machine, positive, costs):
+    """False alarms, recall and precision of `predict`; areas are scikit-learn's."""
+    X, y = wide()
+    machine = clone(machine).set_params(costs=costs).fit(X, y)
+    display = OperatingDisplay.from_estimator(machine, X, y, positive=positive)
+    said, truth = machine.predict(X), y == positive
+    p = machine.predict_proba(X)[:, machine.classes_.tolist().index(positive)]
+    assert display.point == pytest.approx(
+        (
+            (said[~truth] == positive).mean(),
+            recall_score(y, said, pos_label=positive),
+            precision_score(y, said, pos_label=positive),
+        )
+    )
+    assert display.roc_auc == pytest.approx(roc_auc_score(truth, p))
+    assert display.average_precision == pytest.approx(average_precision_score(truth, p))
+    # The point lies on both curves, since the machine decides by a limit on the same order.
+    for curve, point in (
+        (display.roc, display.point[:2]),
+        (display.precision_recall, display.point[1:]),
+    ):
+        steps = np.column_stack(curve)
+        near = np.abs(steps[:, 0] - point[0]) < 1e-9
+        if near.any():
+            assert steps[near, 1].min() - 1e-9 <= point[1] <= steps[near, 1].max() + 1e-9
+
+
+@every_machine
+@pytest.mark.parametrize("costs", [None, {"rare": 5}, {"rare": 0.2}])
+def test_reliability_is_of_probabilities_at_the_rows_own_shares(machine, costs):
+    """The limit drawn there parts what the machine says, and the curve is of these rows."""
+    X, y = wide()
+    machine = clone(machine).set_params(costs=costs).fit(X, y)
+    display = OperatingDisplay.from_estimator(machine, X, y, bins=5)
+    assert display.name == "rare"
+    shares = {"common": 180 / 210, "rare": 30 / 210}
+    p = machine.with_costs(costs, priors=shares).predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(p > display.limit, machine.predict(X) == "rare")
+    edges = np.percentile(p, np.linspace(0, 100, 6))
+    bins = np.searchsorted(edges[1:-1], p)
+    given = [p[bins == b].mean() for b in np.unique(bins)]
+    seen = [(y[bins == b] == "rare").mean() for b in np.unique(bins)]
+    np.testing.assert_allclose(display.reliability.x, given)
+    np.testing.assert_allclose(display.reliability.y, seen)
+    assert display.marks_[2].get_xdata()[0] == display.limit
+
+
+def test_a_class_that_is_never_said_has_no_precision():
+    """The point is then left out of that panel, without a warning."""
+    X, y = wide()
+    machine = EEMClassifier(20, random_state=0, costs={"rare": 1e-40}).fit(X, y)
+    display = OperatingDisplay.from_estimator(machine, X, y)
+    assert np.isnan(display.point[2])
+    assert display.point[:2] == (0, 0)
+
+
+# ------------------------------------------------------------------------ regions
+
+
+@every_machine
+@pytest.mark.parametrize("costs", [None, {"yes": 6}])
+def test_two_columns_are_shown_with_the_machines_own_regions(machine, costs):
+    """The score at each point of the grid is the machine's; rings are its mistakes."""
+    X, y = moons()
+    machine = clone(machine).set_params(costs=costs).fit(X, y)
+    display = RegionsDisplay.from_estimator(machine, X, y)
+    places = np.array([[a, b] for b in display.y for a in display.x])
+    theirs = machine.decision_function(places).reshape(display.scores.shape)
+    np.testing.assert_allclose(display.scores, theirs, rtol=1e-6, atol=1e-9)
+    assert display.exact
+    wrong = X[machine.predict(X) != y]
+    np.testing.assert_allclose(np.sort(display.rings_.get_offsets(), 0), np.sort(wrong, 0))
+    inside = display.grounds_[1].get_path().contains_points(places[::37])
+    clear = np.abs(theirs.ravel()[::37]) > 0.1
+    np.testing.assert_array_equal(inside[clear], theirs.ravel()[::37][clear] > 0)
+
+
+def test_more_columns_are_coloured_by_the_rows_nearest():
+    """Most of the fifteen rows drawn nearest get the ground's colour."""
+    X, y = wide()
+    machine = EEMClassifier(30, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(machine, X, y)
+    assert not display.exact
+    places = np.array([[a, b] for b in display.y for a in display.x])[::53]
+    near = NearestNeighbors(n_neighbors=15).fit(display.points).kneighbors(places)[1]
+    votes = (machine.predict(X) == "rare")[near].mean(axis=1)
+    np.testing.assert_array_equal(display.scores.ravel()[::53] > 0, votes > 0.5)
+
+
+def test_three_classes_have_three_regions():
+    """Each point of the grid belongs to the class with most votes, and to no other."""
+    X, y = ternary()
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(machine, X, y)
+    assert display.scores.shape == (120, 80, 3)
+    places = np.array([[a, b] for b in display.y[1:-1] for a in display.x[1:-1]])[::41]
+    inside = [ground.get_path().contains_points(places) for ground in display.grounds_]
+    assert (np.sum(inside, axis=0) == 1).mean() > 0.97
+    matrix = confusion_matrix(y, machine.predict(X))
+    assert len(display.rings_.get_offsets()) == matrix.sum() - np.trace(matrix)
+
+
+def test_one_column_and_a_machine_without_an_opinion_can_be_drawn():
+    """One column is a strip; a constant machine gives all to the first class."""
+    X, y = moons()
+    display = RegionsDisplay.from_estimator(
+        EEMClassifier(9, random_state=0).fit(X[:, :1], y), X[:, :1], y
+    )
+    assert display.exact
+    with pytest.warns(match="constant answer"):
+        machine = EEMClassifier(5, random_state=0).fit(np.ones((20, 3)), y[:20])
+    display = RegionsDisplay.from_estimator(machine, np.ones((20, 3)), y[:20])
+    assert len(display.grounds_[0].get_path().vertices) == 5 * 120
+    assert len(display.grounds_[1].get_path().vertices) == 0
+
+
+def test_runs_of_positive_heights_begin_and_end_where_the_line_crosses():
+    """Straight between points; the ends of the grid are ends."""
+    x = np.array([0.0, 1.0, 2.0, 3.0])
+    assert crossings(np.array([-1.0, 1.0, 1.0, -3.0]), x) == [0.5, 2.25]
+    assert crossings(np.array([1.0, -1.0, -1.0, 1.0]), x) == [0.0, 0.5, 2.5, 3.0]
+    assert crossings(np.array([-1.0, -1.0, 0.0, -1.0]), x) == []
+
+
+def test_few_rows_of_a_class_are_all_drawn():
+    """Of the others as many as there is room for, evenly."""
+    labels = np.repeat([0, 1, 2], [1000, 5, 400])
+    kept = labels[evenly_of_each(labels, 300)]
+    assert np.bincount(kept).tolist() == [100, 5, 100]
+
+
 # ------------------------------------------------------------------------ the manners of all
 
 
@@ -357,7 +512,7 @@ def test_pictures_see_rows_as_a_pipelines_machine_does(display):
     display.from_estimator(make_pipeline(EEMClassifier(20, random_state=0)).fit(X, y), X, y)
 
 
-@both_rows_pictures
+@all_rows_pictures
 @every_machine
 def test_pictures_change_nothing_and_warn_of_nothing(display, machine, recwarn):
     """The machine is to the last bit what it was; frames keep their names."""
@@ -429,12 +584,20 @@ def test_the_number_of_classes_and_axes_must_fit():
     machine = EEMClassifier(20, random_state=0).fit(X, y)
     with pytest.raises(InputError, match=r"draws two classes; this machine knows 3.*pair="):
         ProcessDisplay.from_estimator(machine, X, y)
+    with pytest.raises(InputError, match=r"draws two classes; this machine knows 3"):
+        OperatingDisplay.from_estimator(machine, X, y)
     for pair in (3, -1):
         with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
             ProjectionDisplay.from_estimator(machine, X, y, pair=pair)
     X, y = moons()
     with pytest.raises(InputError, match="four axes to draw on; 3 came"):
         ProcessDisplay.from_estimator(machine.fit(X, y), X, y, axes=plt.subplots(3)[1])
+    with pytest.raises(InputError, match="three axes to draw on; 2 came"):
+        OperatingDisplay.from_estimator(machine, X, y, axes=plt.subplots(2)[1])
+    with pytest.raises(InputError, match=r"one of the classes \['no', 'yes'\]; it is 'maybe'"):
+        OperatingDisplay.from_estimator(machine, X, y, positive="maybe")
+    with pytest.raises(InputError, match="y holds only 'yes'"):
+        OperatingDisplay.from_estimator(machine, X[y == "yes"], y[y == "yes"])
 
 
 def test_paths_that_do_not_fit_together_are_refused():
@@ -452,6 +615,25 @@ def test_paths_that_do_not_fit_together_are_refused():
         PathDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y))
     with pytest.raises(NotFittedError):
         PathDisplay.from_estimator(Searched())
+
+
+@all_rows_pictures
+def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path):
+    """Names of classes and columns are drawn letter by letter."""
+    X, y = moons()
+    classes, columns = (r"$\frac{$", r"a$b$\$"), ("$x_{1}$", r"$\beta$")
+    frame = pd.DataFrame(X, columns=columns)
+    y = np.where(y == "no", *classes)
+    display.from_estimator(EEMClassifier(9, random_state=0).fit(frame, y), frame, y)
+    with mpl.rc_context({"svg.fonttype": "none"}):
+        plt.gcf().savefig(tmp_path / "picture.svg")
+    texts = ElementTree.parse(tmp_path / "picture.svg").iter("{http://www.w3.org/2000/svg}text")
+    drawn = " ".join("".join(text.itertext()) for text in texts)
+    # The curves are of one class only.
+    names = [*classes[display is OperatingDisplay :]]
+    names += columns if display in (ProcessDisplay, RegionsDisplay) else ()
+    for name in names:
+        assert name in drawn
 
 
 def test_importing_the_library_does_not_import_matplotlib():
@@ -473,6 +655,8 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     for draw in (
         lambda: ProjectionDisplay.from_estimator(machine, X, y),
         lambda: ProcessDisplay.from_estimator(machine, X, y),
+        lambda: OperatingDisplay.from_estimator(machine, X, y),
+        lambda: RegionsDisplay.from_estimator(machine, X, y),
         lambda: PathDisplay.from_estimator(Searched().fit()),
         lambda: PathDisplay(**vars(some_path())).plot(),
     ):

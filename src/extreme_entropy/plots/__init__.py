@@ -1,7 +1,15 @@
 """Pictures as scikit-learn `Display` objects. Drawing needs the extra `plot`."""
 
+from .operating import OperatingDisplay
 from .path import PathDisplay
 from .process import ProcessDisplay
 from .projection import ProjectionDisplay
+from .regions import RegionsDisplay
 
-__all__ = ["PathDisplay", "ProcessDisplay", "ProjectionDisplay"]
+__all__ = [
+    "OperatingDisplay",
+    "PathDisplay",
+    "ProcessDisplay",
+    "ProjectionDisplay",
+    "RegionsDisplay",
+]

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
-from ._matplotlib import CURVE_COLOURS, CURVE_MARKERS, INK, head, pyplot
+from ._matplotlib import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 
@@ -231,12 +231,12 @@ class PathDisplay:
     def _legend(self) -> tuple[list[Any], list[str]]:
         handles, labels = [], []
         if self.labels is not None:
-            handles, labels = [*self.lines_], [str(label) for label in self.labels]
+            handles, labels = [*self.lines_], [plain(label) for label in self.labels]
         if self.bands_:
             handles, labels = [*handles, self.bands_[0]], [*labels, "± standard error"]
         if self.best is not None:
             setting, size = self.best
-            name = "" if self.labels is None else f"{self.labels[setting]}, "
+            name = "" if self.labels is None else f"{plain(self.labels[setting])}, "
             handles, labels = (
                 [*handles, self.best_[0]],
                 [*labels, f"best: {name}{self.sizes[size]:g}"],

@@ -17,7 +17,15 @@ from sklearn.decomposition import PCA
 from ..errors import InputError
 from ..features.chunks import dense
 from ..machine.covariance import shrink
-from ._matplotlib import CLASS_COLOURS, CLASS_MARKERS, INK, head, probability_colours, pyplot
+from ._matplotlib import (
+    CLASS_COLOURS,
+    CLASS_MARKERS,
+    INK,
+    head,
+    plain,
+    probability_colours,
+    pyplot,
+)
 from .projection import ProjectionDisplay, labels_of, machine_and_rows, project_onto
 
 Array = np.ndarray[Any, Any]
@@ -162,7 +170,7 @@ class ProcessDisplay:
         projection = ProjectionDisplay._of(machine, X, labels, 0)
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))
         some, positive = X[shown], labels[shown] == 1
-        inputs = _input_plane(machine, some)
+        inputs = input_plane(machine, some)
         return cls(
             inputs=inputs,
             positive=positive,
@@ -222,7 +230,7 @@ class ProcessDisplay:
     def _draw_inputs(self, ax: Any) -> None:
         classes = self._scatter(ax, self.inputs.points)
         _name(ax, self.inputs.names)
-        head(ax, "Input space", classes, self.projection.class_names)
+        head(ax, "Input space", classes, [plain(name) for name in self.projection.class_names])
 
     def _draw_features(self, ax: Any) -> None:
         self._scatter(ax, self.features.points, alpha=0.55)
@@ -294,7 +302,7 @@ class ProcessDisplay:
         self._finish_decision(ax, shades, [ring], ["taken for the other class"])
 
     def _finish_decision(self, ax: Any, shades: Any, handles: list[Any], labels: list[str]) -> None:
-        name = shorten(self.projection.class_names[1], 30, placeholder=" …")
+        name = plain(shorten(self.projection.class_names[1], 30, placeholder=" …"))
         self.colorbar_ = self.figure_.colorbar(
             shades,
             ax=ax,
@@ -321,16 +329,16 @@ def _name(ax: Any, names: tuple[str, str]) -> None:
     ax.locator_params(nbins=6)
 
 
-def _input_plane(machine: Any, X: Any) -> Plane:
+def input_plane(machine: Any, X: Any) -> Plane:
     """Rows by their two columns, or by two principal components of more, once scaled."""
     rows = dense(X)
     d = rows.shape[1]
     names = [str(name) for name in getattr(machine, "feature_names_in_", [])]
     names = names or [f"column {i}" for i in range(d)]
     if d == 1:
-        return Plane(np.column_stack([rows[:, 0], np.zeros(len(rows))]), (names[0], ""))
+        return Plane(np.column_stack([rows[:, 0], np.zeros(len(rows))]), (plain(names[0]), ""))
     if d == 2:
-        return Plane(rows, (names[0], names[1]))
+        return Plane(rows, (plain(names[0]), plain(names[1])))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
         points = pca.fit_transform(machine._phi.scaling(rows))

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from ..machine.projection import project
-from ._matplotlib import CLASS_COLOURS, INK, head, pyplot
+from ._matplotlib import CLASS_COLOURS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 
@@ -139,6 +139,17 @@ class ProjectionDisplay:
                 f"`pair` must be below {len(names)}, the number of pairs of classes; it is {pair}. "
                 f"The pairs are, in this order, {names[:10]}{' …' if len(names) > 10 else ''}."
             )
+        rows = np.flatnonzero(np.isin(labels, solved.pairs[pair]))
+        projections = np.full((len(labels), len(solved.pairs)), np.nan)
+        if len(rows):
+            line = project_onto(machine, X[rows], solved.operators[[pair]])
+            projections[rows, pair] = line[:, 0]
+        return cls._on_line(machine, projections, labels, pair)
+
+    @classmethod
+    def _on_line(cls, machine: Any, projections: Array, labels: Array, pair: int) -> Self:
+        """The picture of rows that are projected already."""
+        solved = machine.machine_
         i, j = solved.pairs[pair]
         for c in (i, j):
             if not (labels == c).any():
@@ -147,11 +158,10 @@ class ProjectionDisplay:
                     f"{machine.classes_.tolist()[c]!r}."
                 )
         rows = np.flatnonzero((labels == i) | (labels == j))
-        projections = project_onto(machine, X[rows], solved.operators[[pair]])
         gaussian = solved.gaussians[pair]
         stakes = solved.log_priors + solved.log_costs
         return cls(
-            projections=projections[:, 0],
+            projections=projections[rows, pair],
             positive=labels[rows] == j,
             means=np.array(gaussian.means),
             variances=np.array(gaussian.variances),
@@ -226,7 +236,7 @@ class ProjectionDisplay:
 
     def _name(self, low: float, high: float) -> None:
         handles: list[Any] = list(zip(self.histograms_, self.gaussians_, strict=True))
-        labels = list(self.class_names)
+        labels = [plain(name) for name in self.class_names]
         if self.threshold_lines_:
             handles.append(self.threshold_lines_[0])
             labels.append(_threshold_label(self.thresholds, low, high))

@@ -1,0 +1,54 @@
+"use strict";
+// F in the browser: machine/decision.py, operation by operation, so that both round alike.
+
+const closedForm = {
+  // ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]
+  logRatio(pair, t) {
+    const [m0, m1] = pair.means, [s0, s1] = pair.variances;
+    return 0.5 * ((t - m0) * (t - m0) / s0 - (t - m1) * (t - m1) / s1 + pair.logVarianceRatio);
+  },
+
+  // The t at which logRatio(t) + bias is zero, in increasing order.
+  thresholds(pair, bias) {
+    const [m0, m1] = pair.means, [s0, s1] = pair.variances;
+    const middle = (m0 + m1) / 2, g = (m1 - m0) / 2;
+    const a = (s1 - s0) / (s0 * s1);
+    const b = g * (1 / s0 + 1 / s1);
+    const c = g * g * a + pair.logVarianceRatio + 2 * bias;
+    return closedForm.roots(a, b, c).map((root) => middle + root);
+  },
+
+  // Real roots of a x² + 2b x + c, without cancellation however small a is.
+  roots(a, b, c) {
+    const discriminant = b * b - a * c;
+    if (discriminant < 0 || (a === 0 && b === 0)) return [];
+    const sign = b < 0 || Object.is(b, -0) ? -1 : 1;
+    const larger = -(b + sign * Math.sqrt(discriminant));
+    const both = [a ? larger / a : Infinity, larger ? c / larger : 0];
+    const finite = both.filter(Number.isFinite).sort((x, y) => x - y);
+    return finite.filter((root, i) => i === 0 || root !== finite[i - 1]);
+  },
+
+  // What priors and costs add to the log-odds of the second class.
+  bias(logPriors, costs) {
+    const [c0, c1] = costs.map(Math.log);
+    return logPriors[1] + c1 - (logPriors[0] + c0);
+  },
+
+  // Whether a projection is taken for the second class.
+  isSecond(pair, logPriors, logCosts, t) {
+    const odds = closedForm.logRatio(pair, t) + (logPriors[1] - logPriors[0]);
+    return odds + (logCosts[1] - logCosts[0]) > 0;
+  },
+
+  // Rows by class (down) and by what they are taken for (across); each point may stand for many.
+  confusion(pair, logPriors, costs, points, counts) {
+    const logCosts = costs.map(Math.log);
+    return points.map((part, c) => {
+      let second = 0;
+      for (const t of part) second += closedForm.isSecond(pair, logPriors, logCosts, t);
+      const share = counts[c] / part.length;
+      return [(part.length - second) * share, second * share];
+    });
+  },
+};

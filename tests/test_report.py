@@ -1,0 +1,606 @@
+"""The report says what is true of the machine and its rows, and lets nothing in them run."""
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from click.testing import CliRunner
+from scipy.stats import binom
+from sklearn.datasets import load_iris, make_moons
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import (
+    balanced_accuracy_score,
+    brier_score_loss,
+    confusion_matrix,
+    precision_score,
+    recall_score,
+    roc_auc_score,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
+from extreme_entropy.cli.root import root
+from extreme_entropy.errors import DegenerateWarning, InputError
+from extreme_entropy.report import About, build_report, write_report
+from extreme_entropy.report.evidence import collect, learnt_these
+from extreme_entropy.report.live import MOST_ROWS, QUANTILES, points_of
+from extreme_entropy.report.page import name_of, percent
+from extreme_entropy.report.scores import answers_of, most_missed, scores_of
+from extreme_entropy.report.text import json_block, shown
+from extreme_entropy.report.writing import steps_of, write_whole
+
+HOSTILE = [
+    "<script>window.ran = 1</script>",
+    '"><img src=x onerror="window.ran = 1">',
+    r"$\frac{1}{$",
+    "</script><script>window.ran = 1</script>",
+    "a\nb\tc\x00\u202eevil\u2028 👩‍🚀",
+    "{{ 7 * 7 }}{% raw %}",
+    "'; window.ran = 1; //",
+]
+
+
+def overlapping(n=400, seed=0, names=("common", "rare")):
+    """Five columns, a rare class that is not always told apart."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat(names, [n - n // 8, n // 8])
+    X = rng.normal(size=(n, 5)) + 1.2 * (y == names[1])[:, None]
+    order = rng.permutation(n)
+    return X[order], y[order]
+
+
+@pytest.fixture(scope="module")
+def machine():
+    return EEMClassifier(40, random_state=0).fit(*overlapping())
+
+
+@pytest.fixture(scope="module")
+def page(machine):
+    return build_report(machine, *overlapping(seed=1))
+
+
+class Parsed(HTMLParser):
+    """Elements, attributes and text of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.elements, self.text, self._inside = [], [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attributes):
+        self.elements.append((tag, dict(attributes)))
+        self._inside.append(tag)
+
+    def handle_endtag(self, tag):
+        while self._inside and self._inside.pop() != tag:
+            pass
+
+    def handle_data(self, data):
+        if self._inside and self._inside[-1] not in ("script", "style"):
+            self.text.append(data)
+
+
+def data_of(page):
+    """What the page's script is given."""
+    block = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
+    return json.loads(block[1])
+
+
+def text_at(page, name):
+    """The text of an element without children."""
+    return re.search(rf'id="{name}"[^>]*>([^<]*)<', page)[1]
+
+
+# ------------------------------------------------------------------------ numbers
+
+
+def test_scores_are_those_that_scikit_learn_gives(machine):
+    """GMean, balanced accuracy, AUC and Brier of `predict` and `predict_proba`."""
+    X, y = overlapping(seed=1)
+    scores = {
+        score.name: score for score in scores_of(answers_of(machine, collect(machine, [(X, y)])))
+    }
+    p, said = machine.predict_proba(X)[:, 1], machine.predict(X)
+    assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
+    ours = scores["Balanced accuracy"].value
+    assert ours == pytest.approx(balanced_accuracy_score(y, said), rel=1e-12)
+    assert scores["AUC"].value == pytest.approx(roc_auc_score(y == "rare", p), rel=1e-12)
+    assert scores["Brier score"].value == pytest.approx(brier_score_loss(y == "rare", p), rel=1e-12)
+    assert all(score.low < score.value < score.high for score in scores.values())
+
+
+def test_the_matrix_on_the_page_is_that_of_predict(machine, page):
+    """Also without a script: cells, recalls and precisions are in the page itself."""
+    X, y = overlapping(seed=1)
+    said = machine.predict(X)
+    for c, row in enumerate(confusion_matrix(y, said)):
+        assert [int(text_at(page, f"cell{c}{d}")) for d in (0, 1)] == row.tolist()
+    for c, name in enumerate(machine.classes_):
+        recall = recall_score(y, said, pos_label=name)
+        precision = precision_score(y, said, pos_label=name)
+        assert text_at(page, f"recall{c}") == percent(recall)
+        assert text_at(page, f"precision{c}") == percent(precision)
+    assert float(text_at(page, "live-gmean")) == pytest.approx(gmean_score(y, said), abs=5e-4)
+
+
+def test_the_brier_score_told_how_rare_is_that_of_priors_as_counted(machine):
+    """As if `with_costs(priors=shares)` had been asked."""
+    X, y = overlapping(seed=1)
+    share = float((y == "rare").mean())
+    told = machine.with_costs(priors={"common": 1 - share, "rare": share}).predict_proba(X)[:, 1]
+    shown_at = re.search(
+        r"Brier score, told how rare</h3>\s*<p class=\"big\">([\d.]+)", build_report(machine, X, y)
+    )
+    assert float(shown_at[1]) == pytest.approx(brier_score_loss(y == "rare", told), abs=5e-4)
+
+
+def test_a_machine_that_knows_the_shares_is_not_told_them():
+    """No second Brier score, and no question about frequency."""
+    X, y = overlapping()
+    page = build_report(EEMClassifier(40, priors="empirical", random_state=0).fit(X, y), X, y)
+    assert "told how rare" not in page
+    assert 'name="priors"' not in page
+
+
+def test_no_mistake_is_not_taken_for_certainty():
+    """The share stated is the largest under which so many rows without mistake are not unlikely."""
+    ((c, share),) = most_missed(np.array([[30, 0], [2, 5]]))
+    assert c == 0
+    assert binom.cdf(0, 30, share) == pytest.approx(0.05)
+    assert most_missed(np.array([[0, 0, 0], [1, 3, 0], [0, 0, 2]]))[0][0] == 2
+
+
+@pytest.mark.parametrize(
+    ("share", "words"),
+    [
+        *((0, "0 %"), (1, "100 %"), (0.5, "50 %"), (0.954, "95.4 %"), (0.99999, "over 99.9 %")),
+        *((0.0001, "under 0.1 %"), (0.012, "1.2 %"), (float("nan"), "–")),
+    ],
+)
+def test_nearly_all_is_not_all(share, words):
+    assert percent(share) == words.replace(" %", "\u00a0%")
+
+
+def test_the_page_says_what_the_data_are(machine):
+    """Rows, shares, imbalance, missing values, rows left out, what was learnt."""
+    X, y = overlapping(160, seed=2)
+    about = About(
+        data="new.csv", target="kind", missing={"a": 7, "b": 0}, left_out=3, columns=list("abcde")
+    )
+    words = " ".join(" ".join(Parsed(build_report(machine, X, y, about=about)).text).split())
+    assert "7 times as many rows as the rarest" in words
+    assert "3 rows have no label" in words
+    assert "5 columns" in words
+    for row in ("common 140 88 % 350", "rare 20 12 % 50", "a 7"):
+        assert row in words.replace("\u00a0", " ")
+    assert "b 0" not in words
+
+
+# ------------------------------------------------------------------------ rows
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("estimator", [EEMClassifier, EEKMClassifier])
+def test_rows_that_were_learnt_are_known_again(estimator, kind):
+    """In any order; other rows of the same number and kind are not."""
+    X, y = overlapping()
+    machine = estimator(30, random_state=0).fit(X.astype(kind), y)
+    backwards = X[::-1].astype(kind), y[::-1]
+    assert learnt_these(machine, collect(machine, [backwards]))
+    assert 'id="same-rows"' in build_report(machine, *backwards)
+    other = overlapping(seed=1)
+    assert not learnt_these(machine, collect(machine, [(other[0].astype(kind), other[1])]))
+    assert 'id="same-rows"' not in build_report(machine, *other)
+    most = collect(machine, [(X[1:], y[1:])])
+    assert not learnt_these(machine, most)
+
+
+@pytest.mark.parametrize("change", [lambda t: t + 0.01, lambda t: 1.01 * (t - t.mean()) + t.mean()])
+def test_rows_whose_mean_or_spread_differs_were_not_learnt(machine, change):
+    """Each alone tells them from those learnt."""
+    evidence = collect(machine, [overlapping()])
+    assert learnt_these(machine, evidence)
+    moved = evidence.projections.copy()
+    for c in (0, 1):
+        moved[evidence.labels == c] = change(moved[evidence.labels == c])
+    assert not learnt_these(machine, replace(evidence, projections=moved))
+
+
+def test_rows_are_drawn_from_all_of_a_long_file(machine, monkeypatch):
+    """Early batches have as many as late ones, within a factor of two."""
+    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 3000)
+    X, y = overlapping(200)
+    stamped = [np.column_stack([X[:, :4], np.full(200, float(i))]) for i in range(120)]
+    rows = collect(machine, [(part, y) for part in stamped]).rows
+    early, late = np.bincount((rows[:, 4] >= 60).astype(int), minlength=2)
+    assert len(rows) == 800
+    assert 0.5 < early / late < 2
+
+
+def test_a_file_of_the_same_name_is_pointed_out(machine):
+    """The rows differ, but a reader should ask."""
+    page = build_report(
+        machine, *overlapping(seed=1), about=About(data="a.csv", learnt_from="a.csv")
+    )
+    assert 'id="same-name"' in page
+
+
+def test_batches_are_as_good_as_all_rows_at_once(machine):
+    """Labels and projections are kept of all rows, rows themselves of a few."""
+    X, y = overlapping(3000, seed=3)
+    whole = collect(machine, [(X, y)])
+    parts = collect(machine, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
+    np.testing.assert_array_equal(whole.labels, parts.labels)
+    np.testing.assert_allclose(whole.projections, parts.projections, rtol=1e-9)
+    for evidence in (whole, parts):
+        assert len(evidence.row_labels) == evidence.rows.shape[0] <= 800
+        assert (evidence.row_labels == 1).sum() == min(375, 400)
+
+
+def test_many_rows_are_kept_as_quantiles(machine, monkeypatch):
+    """A class of few rows stays as it is; counts from quantiles are near the true ones."""
+    monkeypatch.setattr("extreme_entropy.report.live.MOST_ROWS", 1000)
+    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 500)
+    evidence = collect(machine, [overlapping(2000, seed=4)])
+    common, rare = points_of(evidence)
+    assert (len(common), len(rare)) == (500, 250)
+    own = evidence.projections[evidence.labels == 0, 0]
+    for t in np.linspace(own.min(), own.max(), 20):
+        assert (common > t).mean() == pytest.approx((own > t).mean(), abs=1.5 / 500)
+    np.testing.assert_array_equal(rare, np.sort(evidence.projections[evidence.labels == 1, 0]))
+    assert MOST_ROWS == 20_000
+    assert QUANTILES == 10_000
+
+
+@pytest.mark.parametrize("make", [sp.csr_matrix, pd.DataFrame, np.float32])
+def test_rows_may_come_as_the_machine_takes_them(make):
+    X, y = overlapping()
+    machine = EEMClassifier(20, random_state=0).fit(make(X[:200]), y[:200])
+    assert "In short" in build_report(machine, make(X[200:]), y[200:])
+
+
+def test_a_pipeline_is_judged_as_a_whole():
+    """Its earlier steps see the rows first."""
+    X, y = overlapping()
+    pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(
+        X[:200], y[:200]
+    )
+    ours = build_report(pipeline, X[200:], y[200:])
+    assert ours == build_report(pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
+
+
+def test_what_cannot_be_reported_is_refused_in_words(machine):
+    X, y = overlapping()
+    with pytest.raises(InputError, match="all 50 rows are 'rare'"):
+        build_report(machine, X[y == "rare"], y[y == "rare"])
+    with pytest.raises(InputError, match="there are none"):
+        collect(machine, [])
+    with pytest.raises(InputError, match="among the machine's classes"):
+        build_report(machine, X, np.where(y == "rare", "odd", y))
+    with pytest.raises(InputError, match="LogisticRegression is none"):
+        build_report(LogisticRegression().fit(X, y), X, y)
+    with pytest.raises(NotFittedError):
+        build_report(EEMClassifier(), X, y)
+
+
+# ------------------------------------------------------------------------ kinds of machines
+
+
+def test_a_machine_that_cannot_tell_is_reported_as_such():
+    """No threshold, and every part of the page is still there."""
+    X, y = np.ones((40, 3)), np.repeat(["a", "b"], 20)
+    with pytest.warns(DegenerateWarning):
+        machine = EEMClassifier(5, random_state=0).fit(X, y)
+    page = build_report(machine, X, y)
+    assert "The decision never changes" in page
+    assert [text_at(page, f"cell{c}{d}") for c in (0, 1) for d in (0, 1)] == ["20", "0", "20", "0"]
+
+
+def test_three_classes_have_a_matrix_and_a_line_for_each_pair():
+    """And no slider."""
+    X, y = load_iris(return_X_y=True)
+    machine = EEMClassifier(40, random_state=0).fit(X[::2], y[::2])
+    page = build_report(machine, X[1::2], y[1::2])
+    assert page.count("data-line=") == 3
+    assert 'id="ratio"' not in page
+    cells = [int(n) for n in re.findall(r'<td class="n (?:right|wrong|)">(\d+)</td>', page)]
+    assert cells == confusion_matrix(y[1::2], machine.predict(X[1::2])).ravel().tolist()
+    few = y[1::2] != 2
+    page = build_report(machine, X[1::2][few], y[1::2][few])
+    assert page.count("data-line=") == 1
+
+
+def test_a_path_is_drawn_where_one_was_followed():
+    """From the classifier that followed it, or as given."""
+    X, y = overlapping()
+    chooser = EEMClassifierCV(n_hidden=(10, 20, 30), cv=3, random_state=0).fit(X, y)
+    steps = steps_of(chooser)
+    assert [step["size"] for step in steps] == [10, 20, 30]
+    np.testing.assert_allclose(
+        [step["gmean"] for step in steps], chooser.path_.scores.mean(axis=2)[0]
+    )
+    for page in (
+        build_report(chooser, *overlapping(seed=1)),
+        build_report(chooser.best_estimator_, *overlapping(seed=1), about=About(path=steps)),
+    ):
+        assert 'id="path"' in page
+    assert 'id="path"' not in build_report(chooser.best_estimator_, *overlapping(seed=1))
+    one = About(path=steps[:1])
+    assert 'id="path"' not in build_report(chooser.best_estimator_, X, y, about=one)
+
+
+def test_costs_the_machine_has_are_where_the_page_begins():
+    """Given as numbers, not as what a logarithm gives back."""
+    X, y = overlapping()
+    machine = EEMClassifier(20, random_state=0, costs={"rare": 7.3}).fit(X, y)
+    assert data_of(build_report(machine, *overlapping(seed=1)))["costs"] == [1.0, 7.3]
+
+
+def test_the_script_gets_the_machine_as_it_is(machine, page):
+    """Gaussians, priors and every projection, to the last bit."""
+    X, y = overlapping(seed=1)
+    data = data_of(page)
+    assert data["pair"]["means"] == machine.means_.tolist()
+    assert data["pair"]["variances"] == machine.variances_.tolist()
+    assert data["logPriors"]["machine"] == machine.machine_.log_priors.tolist()
+    for c, name in enumerate(machine.classes_):
+        points = np.frombuffer(base64.b64decode(data["points"][c]), "<f8")
+        np.testing.assert_allclose(points, np.sort(machine.project(X[y == name])), rtol=1e-9)
+
+
+# ------------------------------------------------------------------------ the page as such
+
+
+def test_the_same_input_gives_the_same_bytes(machine, page):
+    assert page == build_report(machine, *overlapping(seed=1))
+
+
+def test_the_policy_allows_this_script_and_style_only(page):
+    """By their hashes; nothing is fetched, and no style or handler stands in an attribute."""
+    parsed = Parsed(page)
+    policy = next(a["content"] for t, a in parsed.elements if t == "meta" and "http-equiv" in a)
+    assert policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        (text,) = re.findall(rf"<{tag}>(.*?)</{tag}>", page, re.DOTALL)
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+    for tag, attributes in parsed.elements:
+        assert "style" not in attributes, tag
+        assert not any(name.startswith("on") for name in attributes), tag
+        for name in ("src", "href", "action"):
+            assert attributes.get(name, "#").startswith(("#", "data:")), (tag, attributes)
+
+
+def test_ids_are_unique_and_every_reference_leads_somewhere(page):
+    """Also from one picture to another's clip paths."""
+    parsed = Parsed(page)
+    ids = [attributes["id"] for _, attributes in parsed.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+    for _, attributes in parsed.elements:
+        for name in ("href", "clip-path", "for", "aria-labelledby", "aria-describedby"):
+            for target in re.findall(r"#([\w.-]+)", attributes.get(name, "")) or (
+                attributes.get(name, "").split() if name[0] in "fa" else []
+            ):
+                assert target in ids
+
+
+def test_users_settings_of_matplotlib_change_nothing_and_are_kept(machine, page):
+    import matplotlib as mpl
+
+    odd = {"font.size": 30, "xtick.labelsize": 30, "lines.linewidth": 9, "svg.fonttype": "path"}
+    with mpl.rc_context(odd):
+        assert build_report(machine, *overlapping(seed=1)) == page
+        assert mpl.rcParams["font.size"] == 30
+
+
+@pytest.mark.parametrize("names", list(zip(HOSTILE[::2], [*HOSTILE[1::2], "common"], strict=True)))
+def test_names_from_the_data_are_shown_not_run(names):
+    """As class, column, file, target, title, warning, command and setting."""
+    name = names[0]
+    X, y = overlapping(names=names)
+    machine = EEMClassifier(10, random_state=0).fit(X[:200, :2], y[:200])
+    about = About(
+        title=name, data=name, learnt_from=name + "2", target=name, columns=[name, "b"],
+        missing={name: 2}, commands=[name], warnings=[name], versions={name: name}, seed=name,
+        path=[{"size": h, "gmean": 0.5, "divergence": 1, "setting": name + s}
+              for h in (1, 2) for s in "ab"],
+    )  # fmt: skip
+    page = build_report(machine, X[200:, :2], y[200:], about=about)
+    parsed = Parsed(page)
+    kinds = [tag for tag, _ in parsed.elements]
+    assert kinds.count("script") == 2
+    assert "img" not in kinds
+    words = " ".join(parsed.text)
+    assert words.count(shown(name)) >= 8
+    assert words.count(shown(names[1])) >= 8
+    assert data_of(page)["classes"] == [shown(label) for label in machine.classes_]
+
+
+def test_a_bare_class_is_named_with_its_column():
+    """Yes, true and 1 say nothing alone; other words do."""
+    assert name_of(True, "ill") == "ill = true"
+    assert name_of(1, "ill") == "ill = 1"
+    assert name_of("No", "ill") == "ill = No"
+    assert name_of("malignant", "ill") == "malignant"
+    assert name_of(1, "") == "1"
+
+
+def test_unseen_characters_are_spelt_out():
+    """Controls, bidi marks and halves of characters; joiners of emoji stay."""
+    assert shown("a\nb\u202ec\x00\ud800") == "a\\nb\\u202ec\\u0000\\ud800"
+    assert shown("👩‍🚀 é") == "👩‍🚀 é"
+    assert shown("x" * 300, 10) == "x" * 10 + "…"
+    assert shown("x" * 10, 10) == "x" * 10
+
+
+def test_json_cannot_leave_its_block():
+    """No angle bracket, ampersand or line separator, and the value comes back."""
+    value = {"a": "</script><!-- & \u2028\u2029 ' \""}
+    text = json_block(value)
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == value
+    with pytest.raises(ValueError, match="JSON"):
+        json_block(float("nan"))
+
+
+# ------------------------------------------------------------------------ files and commands
+
+
+def test_a_report_is_written_whole_or_not_at_all(machine, tmp_path, monkeypatch):
+    """What was there stays, and nothing is left beside it."""
+    target = tmp_path / "report.html"
+    write_report(target, machine, *overlapping(seed=1))
+    before = target.read_bytes()
+
+    def broken(*_):
+        raise OSError("no more room")
+
+    monkeypatch.setattr("os.replace", broken)
+    with pytest.raises(OSError, match="no more room"):
+        write_whole(target, "half")
+    assert target.read_bytes() == before
+    assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_without_jinja_the_error_names_the_extra(machine):
+    """And importing the report needs none of it."""
+    code = (
+        "import sys; sys.modules['jinja2'] = None; from extreme_entropy.report import build_report;"
+        "import numpy as np; from extreme_entropy import EEMClassifier;"
+        "X = np.arange(40.0)[:, None]; y = (X[:, 0] > 20).astype(int);"
+        "build_report(EEMClassifier(5).fit(X, y), X, y)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "A report needs jinja2: pip install 'extreme-entropy[report]'" in done.stderr
+
+
+def test_demo_ends_by_naming_the_report_it_wrote(tmp_path):
+    """And the report is whole."""
+    out = tmp_path / "page.html"
+    done = CliRunner().invoke(root, ["demo", "--out", str(out)])
+    assert done.exit_code == 0, done.output
+    assert done.output.rstrip().endswith(str(out))
+    assert out.read_text().rstrip().endswith("</html>")
+
+
+@pytest.fixture(scope="module")
+def fitted_table(tmp_path_factory):
+    """A model fitted on a CSV file by `fit_table`, and another file of such rows."""
+    from extreme_entropy.tables.fitting import fit_table
+    from extreme_entropy.tables.reading import open_table
+
+    folder = tmp_path_factory.mktemp("tables")
+    for name, seed in (("old.csv", 0), ("new.csv", 1)):
+        X, y = overlapping(seed=seed)
+        frame = pd.DataFrame(X, columns=["<b>age</b>", "b", "c", "d", "e"]).assign(kind=y)
+        frame.loc[:6, "b"] = np.nan
+        frame.loc[10:11, "kind"] = None
+        frame.to_csv(folder / name, index=False)
+    model = fit_table(open_table(folder / "old.csv"), "kind", model="eem", size=20)
+    model.save(folder / "kinds.eem")
+    return folder
+
+
+def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
+    """With what the model knows of itself; missing values and labels are counted."""
+    out = fitted_table / "report.html"
+    words = [str(fitted_table / name) for name in ("kinds.eem", "new.csv")]
+    done = CliRunner().invoke(root, ["report", *words, "-o", str(out)], catch_exceptions=False)
+    assert done.exit_code == 0
+    assert done.output == f"Written: {out}\n"
+    page = out.read_text()
+    text = " ".join(" ".join(Parsed(page).text).split())
+    assert "Report on new.csv" in text
+    assert "after it had learnt from old.csv" in text
+    assert "b 7" in text
+    assert "2 rows have no label" in text
+    assert 'id="same-rows"' not in page
+    assert "eem report" in text
+    CliRunner().invoke(root, ["report", words[0], str(fitted_table / "old.csv"), "-o", str(out)])
+    assert 'id="same-rows"' in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.eem", "new.csv"], "none.eem"),
+        (["new.csv", "new.csv"], "cannot be read as a saved machine"),
+        (["kinds.eem", "none.csv"], "There is no file"),
+        (["kinds.eem", "narrow.csv"], "'<b>age</b>'"),
+        (["kinds.eem", "one.csv"], "all 2 rows are 'rare'"),
+        (["kinds.eem", "new.csv", "-o", "nowhere/page.html"], "no folder"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_no_page(fitted_table, monkeypatch, words, message):
+    """Exit code 1, no traceback, nothing written."""
+    monkeypatch.chdir(fitted_table)
+    (fitted_table / "narrow.csv").write_text("b,kind\n1,rare\n2,common\n")
+    (fitted_table / "one.csv").write_text("<b>age</b>,b,c,d,e,kind\n" + "1,2,3,4,5,rare\n" * 2)
+    before = sorted(file.name for file in fitted_table.iterdir())
+    done = CliRunner().invoke(root, ["report", *words, *["-o", "bad.html"] * ("-o" not in words)])
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+    assert sorted(file.name for file in fitted_table.iterdir()) == before
+
+
+# ------------------------------------------------------------------------ notebooks
+
+
+def test_a_fitted_machine_shows_classes_line_and_settings():
+    """In a notebook; the thresholds drawn are the machine's."""
+    X, y = overlapping()
+    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    shown_as = machine._repr_html_()
+    assert machine._repr_mimebundle_()["text/html"] == shown_as
+    for words in ("EEMClassifier", "n_hidden=20", "common", "350 rows", "50 rows", "<svg"):
+        assert words in shown_as
+    for t in machine.thresholds_:
+        assert f"{t:.3g}" in shown_as
+    assert "activation" not in shown_as
+
+
+def test_a_notebook_escapes_names_too():
+    allowed = {"div", "strong", "code", "span", "b", "bdi", "svg", "line", "polyline", "p"}
+    for name in HOSTILE:
+        X, y = overlapping(80, names=("common", name))
+        machine = EEMClassifier(10, random_state=0, costs={name: 2}).fit(X, y)
+        parsed = Parsed(machine._repr_html_())
+        assert {tag for tag, _ in parsed.elements} <= allowed
+        assert name[:60].replace("\x00", "") in "".join(parsed.text).replace("\ufffd", "").replace(
+            "\x00", ""
+        )
+
+
+def test_machines_that_cannot_decide_yet_are_shown_all_the_same():
+    """Unfitted ones by scikit-learn; those that wait for rows, with what they have."""
+    assert "sk-" in EEMClassifier()._repr_html_()
+    X, y = overlapping()
+    twin = EEMClassifier(10, random_state=0).fit(X, y).twin()
+    twin.partial_fit(X[y == "common"], y[y == "common"])
+    assert "Every class needs rows" in twin._repr_html_()
+    X, y = make_moons(60, random_state=0)
+    three = EEMClassifier(10, random_state=0).fit(X, np.arange(60) % 3)
+    assert "3 pairs of classes" in three._repr_html_()
+    assert repr(three) == "EEMClassifier(n_hidden=10, random_state=0)"
+
+
+def test_the_pages_code_runs(tmp_path, monkeypatch):
+    """docs/report.md, as a newcomer would paste it."""
+    page = Path(__file__).parent.parent / "docs" / "report.md"
+    monkeypatch.chdir(tmp_path)
+    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    exec(code, {})  # noqa: S102 (our own page)
+    assert "Report on tumours" in (tmp_path / "report.html").read_text()
