@@ -6,7 +6,18 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from . import grid, nested
+from . import (
+    beyond,
+    beyond_page,
+    correlation,
+    correlation_page,
+    counts,
+    grid,
+    nested,
+    process,
+    readings,
+    stability,
+)
 from .claims import SCORES, TABLES, datasets_of
 from .jobs import Job
 from .protocol import MODELS
@@ -47,8 +58,20 @@ def _result(name: str, rows: list[Row]) -> Files:
 
 GRID = Experiment(grid.plan, grid.work, MODELS)
 NESTED = Experiment(nested.plan, nested.work, MODELS)
+READINGS = Experiment(readings.plan, readings.work, readings.MODELS)
+BEYOND = Experiment(beyond.plan, beyond.work, tuple(beyond.CANDIDATES))
+COUNTS = Experiment(counts.plan, counts.work, (counts.MODEL,))
+CORRELATION = Experiment(correlation.plan, correlation.work, correlation.MODELS)
+STABILITY = Experiment(stability.plan, stability.work, stability.MODELS)
+PROCESS = Experiment(process.plan, process.work, (process.MODEL,))
 
 PAGES = {
+    "data": Page(COUNTS, counts.order(), lambda rows: as_files(counts.page(rows))),
+    "correlation": Page(
+        CORRELATION,
+        list(correlation_page.printed()),
+        lambda rows: as_files(correlation_page.page(rows)),
+    ),
     **{
         name: Page(GRID, datasets_of(SCORES.get(name, name)), partial(_result, name))
         for name in TABLES
@@ -58,4 +81,8 @@ PAGES = {
         [name for table in nested.TABLES for name in datasets_of(table)],
         lambda rows: as_files(nested.page(rows)),
     ),
+    "readings": Page(READINGS, readings.DATASETS, lambda rows: as_files(readings.page(rows))),
+    "beyond": Page(BEYOND, beyond.DATASETS, beyond_page.page),
+    "stability": Page(STABILITY, datasets_of("uci"), stability.page),
+    "process": Page(PROCESS, [process.DATASET], process.page),
 }

@@ -18,7 +18,8 @@ from .claims import datasets_of
 from .jobs import Array, Job, Setting, data_of
 from .protocol import N_FOLDS, fold_of, machine, obstacle, seed_of, settings_of
 
-SETTINGS_AT_ONCE = 11  # of a job, so that rows come often
+SETTINGS_AT_ONCE = 11  # of a job, so that rows come often;
+MANY_ROWS = 5000  # one by one where fits take long
 DENSITIES = ("gaussian", "kde")
 
 
@@ -32,13 +33,13 @@ def plan(
         for model in quick:
             for name in sorted(datasets, key=lambda name: about[name].rows):
                 reason = obstacle(model, about[name].rows, about[name].columns)
-                for fold, some in product(range(N_FOLDS), _parts(settings_of(model))):
+                at_once = 1 if about[name].rows > MANY_ROWS else SETTINGS_AT_ONCE
+                for fold, some in product(range(N_FOLDS), _parts(settings_of(model), at_once)):
                     yield Job(name, model, repeat, fold, some), reason
 
 
-def _parts(settings: list[Setting]) -> list[tuple[Setting, ...]]:
-    starts = range(0, len(settings), SETTINGS_AT_ONCE)
-    return [tuple(settings[start : start + SETTINGS_AT_ONCE]) for start in starts]
+def _parts(settings: list[Setting], size: int) -> list[tuple[Setting, ...]]:
+    return [tuple(settings[start : start + size]) for start in range(0, len(settings), size)]
 
 
 def work(job: Job) -> list[dict[str, Any]]:

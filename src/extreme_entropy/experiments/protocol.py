@@ -12,8 +12,8 @@ Our choices:
   only be read. That is optimistic, most of all for the models with the largest grids.
 - *By D_CS*: in each fold the setting with the largest divergence of the training projections.
 - *Seconds* are those of one fit with the setting of the cell, on one thread.
-- *SVM* stops after 10⁵ iterations (C = 10¹⁰ need not converge); its kernel cache is 500 MB. No cell
-  of ours is from a fit that was stopped.
+- *SVM* stops after 10⁵ iterations (C = 10¹⁰ need not converge); its kernel cache is 500 MB. What
+  it has by then is scored.
 - *WELM* takes the pseudo-inverse of the layer's outputs as long as that needs no more than 2 GB,
   and that of their Gram matrix beyond (protein homology with 1000 neurons, forest cover from 250).
 """

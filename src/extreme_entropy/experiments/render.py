@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from html import escape
 from statistics import median
 
 from .claims import TITLES, datasets_of, models_of
-from .verdicts import Cell, counts, whole_repeats
+from .remarks import remark
+from .verdicts import Cell, counts
 
+MANY = 20  # cells that are counted rather than named
 MARKS = {
     "within 1 point": "=",
     "within the printed spread": "≈",
@@ -68,7 +71,7 @@ def markdown(table: Table) -> str:
         "|---|" + "--:|" * len(table.columns),
         *("| " + " | ".join(row) + " |" for row in table.rows),
         "",
-        *table.summary,
+        *(f"- {words}" for words in table.summary),
         "",
     ]
     return "\n".join(lines)
@@ -84,7 +87,7 @@ def html(table: Table) -> str:
 
     title = escape(table.title)
     body = "\n".join(line(row, "td") for row in table.rows)
-    summary = "\n".join(f"<p>{escape(words)}</p>" for words in table.summary)
+    summary = "\n".join(f"<li>{escape(words)}</li>" for words in table.summary)
     return f"""<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
@@ -104,7 +107,9 @@ td {{ text-align: right }} th[scope=row] {{ text-align: left }}
 <tbody>
 {body}
 </tbody></table></div>
+<ul>
 {summary}
+</ul>
 </body></html>
 """
 
@@ -150,10 +155,8 @@ def _shown(cell: Cell) -> str:
 
 def _summary(table: str, found: list[Cell]) -> list[str]:
     run = [cell for cell in found if cell.value is not None]
-    reasons = dict.fromkeys(cell.reason for cell in found if cell.reason)
     lines = [
-        f"{len(run)} of {len(found)} cells run, each on {whole_repeats(found)} or more whole "
-        "repetitions of ten folds: "
+        f"{len(run)} of {len(found)} cells run, {_folds(run)}: "
         + ", ".join(f"{count} {verdict}" for verdict, count in counts(found).items())
         + "."
     ]
@@ -169,4 +172,27 @@ def _summary(table: str, found: list[Cell]) -> list[str]:
             ]
             if gaps:
                 lines.append(f"Median difference of {name}: {median(gaps):.1f} points.")
-    return [*lines, *(f"Not run: {reason}." for reason in reasons)]
+    return [*lines, *_remarks(found)]
+
+
+def _folds(run: list[Cell]) -> str:
+    """On how many folds: of most cells, and of those with fewer."""
+    numbers = Counter(cell.folds for cell in run)
+    if not numbers:
+        return "none"
+    parts = [f"{count} on {folds} folds" for folds, count in sorted(numbers.items(), reverse=True)]
+    return ", ".join(parts)
+
+
+def _remarks(found: list[Cell]) -> list[str]:
+    """Why cells differ or were not run, those with the same reason together."""
+    together: dict[tuple[str, str], list[str]] = {}
+    for cell in found:
+        if cell.verdict in ("differs", "not run"):
+            about = cell.verdict.capitalize(), cell.reason or remark(cell.claim)
+            place = f"{cell.claim.model} on {cell.claim.dataset}"
+            together.setdefault(about, []).append(place)
+    return [
+        f"{verdict}: {', '.join(places) if len(places) <= MANY else f'{len(places)} cells'}: {why}."
+        for (verdict, why), places in together.items()
+    ]

@@ -5,17 +5,28 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from .claims import SCORES, Claim, claims
+from ..datasets import list_datasets
+from .claims import Claim, claims
 from .protocol import MODELS, N_FOLDS, settings_of
 
 Array = np.ndarray[Any, Any]
 
 CLOSE = 1.0  # points of GMean that count as the same
+CHOSEN = ("gaussian", "kde")  # tables whose settings D_CS chose
+ALL_ROWS = (
+    "with as many neurons as training rows a machine knows each of them, and the divergence of "
+    "those rows prefers that; without such sizes it would be within the printed spread"
+)
+COLLAPSED = 1e3  # a divergence between classes that have become points on the line
+COLLAPSE = (
+    "in most folds some settings carry each class of the training rows to a point, where D_CS "
+    "grows without bound and rounding chooses among them"
+)
 VERDICTS = ("within 1 point", "within the printed spread", "differs", "not run", "not claimed")
 
 
@@ -29,7 +40,7 @@ class Cell:
     setting: str | None  # of the best mean, where one setting gives the cell
     folds: int
     verdict: str
-    reason: str = ""  # where it was not run
+    reason: str = ""  # where it was not run, or chosen by a divergence that cannot choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,22 +103,59 @@ def cells(table: str, trials: dict[tuple[str, str], Trials]) -> list[Cell]:
 
 def _cell(claim: Claim, trials: Trials | None) -> Cell:
     if trials is None or not trials.complete.any():
-        reason = trials.skipped if trials and trials.skipped else "not in these rows"
+        reason = _reason(claim.model, trials) if trials else "not in these rows"
         return Cell(claim, None, None, None, 0, "not run", reason)
-    done = trials.complete
-    gmean = trials.gmean[:, done]
+    if claim.table in CHOSEN:
+        return _chosen_cell(claim, trials)
+    gmean = trials.gmean[:, trials.complete]
     best = int(gmean.mean(axis=1).argmax())
-    setting: str | None = trials.settings[best]
-    if claim.table in ("gaussian", "kde"):
-        divergence = getattr(trials, claim.table)[:, done]
-        chosen = np.nan_to_num(divergence, nan=-np.inf).argmax(axis=0)
-        values, setting = gmean[chosen, np.arange(gmean.shape[1])], None
-    elif claim.table in SCORES:  # times
-        values = trials.seconds[best, done]
-    else:
-        values = gmean[best]
+    times = claim.table.endswith("times")
+    values = trials.seconds[best, trials.complete] if times else gmean[best]
+    return _as_cell(claim, values, trials.settings[best])
+
+
+def _as_cell(claim: Claim, values: Array, setting: str | None, reason: str = "") -> Cell:
     value, spread = float(values.mean()), float(values.std())
-    return Cell(claim, value, spread, setting, len(values), _verdict(claim, value))
+    return Cell(claim, value, spread, setting, len(values), _verdict(claim, value), reason)
+
+
+def _chosen_cell(claim: Claim, trials: Trials) -> Cell:
+    """The cell for which D_CS of the training rows chose, fold by fold."""
+    gmean = trials.gmean[:, trials.complete]
+    divergence = np.nan_to_num(getattr(trials, claim.table)[:, trials.complete], nan=-np.inf)
+    cell = _as_cell(claim, _at_largest(divergence, gmean), None)
+    if cell.verdict != "differs":
+        return cell
+    return replace(cell, reason=_why_chosen(claim, trials.settings, divergence, gmean))
+
+
+def _at_largest(divergence: Array, gmean: Array) -> Array:
+    return gmean[divergence.argmax(axis=0), np.arange(gmean.shape[1])]
+
+
+def _why_chosen(claim: Claim, settings: list[str], divergence: Array, gmean: Array) -> str:
+    """What of the choice by D_CS explains a difference, or nothing."""
+    (about,) = (data for data in list_datasets() if data.name == claim.dataset)
+    rows = about.rows * (N_FOLDS - 1) // N_FOLDS
+    fewer = [i for i, name in enumerate(settings) if json.loads(name).get("h", 0) < rows]
+    if 0 < len(fewer) < len(settings):
+        value = float(_at_largest(divergence[fewer], gmean[fewer]).mean())
+        if _verdict(claim, value) != "differs":
+            return ALL_ROWS
+    return COLLAPSE if np.median(divergence.max(axis=0)) > COLLAPSED else ""
+
+
+def _reason(model: str, trials: Trials) -> str:
+    """Why no fold is whole: it cannot be tried, or what was tried shows how long it would take."""
+    if trials.skipped:
+        return trials.skipped
+    seconds = float(np.nanmean(trials.seconds))
+    fits = len(trials.settings) * N_FOLDS
+    return (
+        f"beyond the budget: the {fits} fits of {model} would take {fits * seconds / 3600:.0f} "
+        f"hours at {seconds:.0f} s each, the mean of the {np.isfinite(trials.seconds).sum()} "
+        "that were measured"
+    )
 
 
 def _verdict(claim: Claim, value: float) -> str:
@@ -130,8 +178,3 @@ def counts(found: list[Cell]) -> dict[str, int]:
     for cell in found:
         tally[cell.verdict] = tally.get(cell.verdict, 0) + 1
     return tally
-
-
-def whole_repeats(found: list[Cell]) -> int:
-    """How many repetitions of all folds every cell that was run has."""
-    return min((cell.folds // N_FOLDS for cell in found if cell.folds), default=0)
