@@ -148,15 +148,13 @@ def on_threads(n: int, size: int, h: int, n_jobs: int, repeats: int) -> float:
     return best_seconds(partial(machine.fit, X, y), repeats=repeats)[0]
 
 
-def on_cluster(
-    n: int, size: int, h: int, workers: int, repeats: int, memory: dict[str, int]
-) -> tuple[float, float]:
+def on_cluster(n: int, size: int, h: int, workers: int, repeats: int) -> tuple[float, float]:
     """The best time of a fit, and bytes that workers sent each other in one."""
     import dask
     from distributed import Client, LocalCluster
 
     settings = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
-    named = {f"{ENVIRONMENT}.{name}": value for name, value in memory.items()}
+    named = {f"{ENVIRONMENT}.{name}": value for name, value in KEPT.items()}
     with (
         dask.config.set(named),
         LocalCluster(**settings) as cluster,
@@ -209,12 +207,8 @@ def measure(n: int, h: int, size: int, repeats: int) -> list[dict[str, Any]]:
         seconds = on_threads(n, size, h, workers, repeats)
         note("threads", workers, seconds, "", threads_model(c, n, workers, cores))
         time.sleep(1)
-        seconds, moved = on_cluster(n, size, h, workers, repeats, KEPT)
+        seconds, moved = on_cluster(n, size, h, workers, repeats)
         note("dask", workers, seconds, moved, modelled(c, n, n // size, workers, cores))
-        if workers == 2:
-            seconds, moved = on_cluster(n, size, h, workers, repeats, {})
-            model = modelled(c, n, n // size, workers, cores)
-            note("dask, memory given back", workers, seconds, moved, model)
     return measured
 
 

@@ -11,8 +11,8 @@ from ..errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-BATCH_ROWS = 65536
-AHEAD = 4  # batches that are read before they are asked for
+BATCH_ROWS = 32768
+AHEAD = 1  # pyarrow holds several times as many batches as it is told to read ahead
 STRETCH = 1024  # rows whose columns are put side by side while they stay in cache
 
 
@@ -41,10 +41,24 @@ def batches_of(source: Any, target: str | None) -> tuple[Array | None, Iterable[
 
 def _record_batches(source: Any) -> Iterator[Any]:
     if hasattr(source, "get_fragments"):  # a dataset
-        return source.to_batches(batch_size=BATCH_ROWS, batch_readahead=AHEAD, fragment_readahead=1)
+        return source.to_batches(
+            batch_size=BATCH_ROWS,
+            batch_readahead=AHEAD,
+            fragment_readahead=1,
+            fragment_scan_options=_scan_options(source),
+        )
     if hasattr(source, "to_batches"):  # a table, in memory or mapped
         return iter(source.to_batches(max_chunksize=BATCH_ROWS))
     return iter(source)
+
+
+def _scan_options(dataset: Any) -> Any:
+    """Parquet would otherwise hold whole row groups beside their rows."""
+    from pyarrow import dataset as ds
+
+    if getattr(getattr(dataset, "format", None), "default_extname", "") != "parquet":
+        return None
+    return ds.ParquetFragmentScanOptions(pre_buffer=False)
 
 
 def _dtype(schema: Any, columns: list[str]) -> np.dtype[Any]:
