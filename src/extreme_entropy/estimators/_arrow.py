@@ -11,8 +11,8 @@ from ..errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-BATCH_ROWS = 32768
-AHEAD = 1  # pyarrow holds several times as many batches as it is told to read ahead
+BATCH_ROWS = 65536
+READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whatever it is told
 STRETCH = 1024  # rows whose columns are put side by side while they stay in cache
 
 
@@ -41,15 +41,28 @@ def batches_of(source: Any, target: str | None) -> tuple[Array | None, Iterable[
 
 def _record_batches(source: Any) -> Iterator[Any]:
     if hasattr(source, "get_fragments"):  # a dataset
-        return source.to_batches(
-            batch_size=BATCH_ROWS,
-            batch_readahead=AHEAD,
-            fragment_readahead=1,
-            fragment_scan_options=_scan_options(source),
+        few = {"batch_readahead": 1, "fragment_readahead": 1}
+        options = _scan_options(source)
+        return _together(
+            source.to_batches(batch_size=READ_ROWS, fragment_scan_options=options, **few)
         )
     if hasattr(source, "to_batches"):  # a table, in memory or mapped
         return iter(source.to_batches(max_chunksize=BATCH_ROWS))
     return iter(source)
+
+
+def _together(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows in larger batches."""
+    from pyarrow import concat_batches
+
+    held: list[Any] = []
+    for batch in batches:
+        held.append(batch)
+        if sum(part.num_rows for part in held) >= BATCH_ROWS:
+            yield concat_batches(held)
+            held = []
+    if held:
+        yield concat_batches(held)
 
 
 def _scan_options(dataset: Any) -> Any:
