@@ -20,7 +20,7 @@ from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, load
 from extreme_entropy.errors import FileFormatError, InputError
-from extreme_entropy.estimators import _rows
+from extreme_entropy.estimators import _arrow, _rows
 from extreme_entropy.estimators._learning import Learner
 
 KILLS = 100
@@ -415,6 +415,7 @@ def test_pyarrow_sources_equal_arrays(columns, tmp_path):
 
 def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatch):
     """The same file order and row groups are the same batches."""
+    monkeypatch.setattr(_arrow, "BATCH_ROWS", 2_000)
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
     source, path = pa.dataset.dataset(tmp_path), tmp_path / "fit.eem"
@@ -438,6 +439,21 @@ def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatc
     )
     assert digest(machine) == expected
     assert machine.feature_names_in_.tolist() == ["x0", "x1", "x2", "x3"]
+
+
+@pytest.mark.parametrize("rows", [1, 700, 2_000, 2_001, 10_000])
+def test_rows_read_in_small_steps_come_together_in_their_order(
+    columns, tmp_path, monkeypatch, rows
+):
+    """Whatever the sizes, every row comes once; all batches but the last are large enough."""
+    for i in range(3):
+        pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
+    monkeypatch.setattr(_arrow, "BATCH_ROWS", rows)
+    _, batches = _arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
+    X, y = zip(*batches, strict=True)
+    np.testing.assert_array_equal(np.concatenate(y), columns["label"].to_numpy())
+    np.testing.assert_array_equal(np.concatenate(X)[:, 1], columns["x1"].to_numpy())
+    assert all(len(part) >= min(rows, 2_000) for part in y[:-1])
 
 
 def test_numbers_of_every_type_are_read(columns):
