@@ -21,9 +21,7 @@ import rows
 from measure import best_seconds, peak_megabytes
 
 from extreme_entropy import EEMClassifier
-from extreme_entropy.engines.threads import run
-from extreme_entropy.features.chunks import chunks, lanes
-from extreme_entropy.moments.gram import add_gram
+from extreme_entropy.cli.bench import bare
 
 N_JOBS = os.cpu_count()
 
@@ -37,20 +35,6 @@ def load(n: int) -> tuple[Any, Any]:
             return arrays["X"][order].astype(np.float64), arrays["y"][order]
     rng = np.random.default_rng(0)
     return rng.random((n, 54)), np.where(rng.random(n) < 0.0163, 1, -1)
-
-
-def bare(X: Any, weights: Any) -> None:
-    """What cannot be avoided: products, exponentials and sums of squares, lane by lane."""
-
-    def lane(stretch: slice) -> None:
-        part, h = X[stretch], weights.shape[1]
-        S = np.zeros((h, h), X.dtype)
-        for chunk in chunks(len(part), h):
-            H = part[chunk] @ weights
-            np.exp(H, out=H)
-            add_gram(H, S)
-
-    list(run([partial(lane, stretch) for stretch in lanes(len(X))], N_JOBS))
 
 
 def measure(X: Any, y: Any, h: int, repeats: int) -> list[dict[str, Any]]:

@@ -70,7 +70,7 @@ def bench(rows: int, size: int, as_json: bool) -> None:
 
 
 def bare(X: Array, weights: Array) -> Array:
-    """Products, exponentials and sums of squares, lane by lane."""
+    """What cannot be avoided: products, exponentials and sums of squares, lane by lane."""
 
     def lane(stretch: slice) -> Array:
         part, h = X[stretch], weights.shape[1]
