@@ -337,14 +337,65 @@ def test_bad_tables_are_refused_in_one_line_and_nothing_is_written(tmp_path):
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_a_bad_table_is_refused_by_a_process_too(tmp_path):
+BAD = (
+    *("empty.csv", "header.csv", "ragged.csv", "twins.csv", "one.csv", "useless.csv"),
+    *("text.parquet", "text.feather", "cut.csv.gz", "nothing", "missing.csv"),
+)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_table_is_refused_by_a_process_too(name, tmp_path):
+    """One line, exit code 1, and the folder stays as it was."""
     messages = broken(tmp_path)
-    words = ("--target", "ill", "-o", tmp_path / "m.eem")
-    for name in ("text.parquet", "missing.csv"):
-        done = process("fit", tmp_path / name, *words, code=1)
-        assert messages[name] in done.stderr
-        assert done.stderr.count("\n") == 1
-    assert not (tmp_path / "m.eem").exists()
+    before = sorted(tmp_path.iterdir())
+    words = ("--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    done = process("fit", tmp_path / name, *words, code=1)
+    assert messages[name] in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("command", "rest", "code", "message"),
+    [
+        ("fit", ("--target", "il", "-o", "m.eem"), 1, "Did you mean 'ill'?"),
+        ("fit", ("--target", "ill", "-o", "no/m.eem"), 1, "there is no folder"),
+        ("fit", ("--target", "ill", "--cost", "yes=0", "-o", "m.eem"), 2, "positive number"),
+        ("predict", ("-o", "no/out.csv"), 1, "there is no folder"),
+        ("evaluate", ("missing.csv",), 2, "unexpected extra argument"),
+        ("report", ("-o", "no/page.html"), 1, "there is no folder"),
+        ("forget", ("-o", "no/m.eem"), 1, "there is no folder"),
+    ],
+)
+def test_wrong_words_are_refused_by_processes(command, rest, code, message, home, tmp_path):
+    """With the exit code, a message and nothing written."""
+    given = (
+        (home / "train.parquet",) if command == "fit" else (home / "m.eem", home / "new.parquet")
+    )
+    done = process(command, *given, *rest, code=code, cwd=tmp_path)
+    assert message in done.stderr, done.stderr
+    assert done.stdout == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_is_read_and_written_by_processes(kind, home, tmp_path):
+    """Fit and predict on each kind of file, with a column of all missing values among its own."""
+    rows = people()
+    rows = rows.append_column("gone", pa.array([None] * len(rows), pa.float64()))
+    table = write(rows, tmp_path / f"train.{kind}")
+    model, out = tmp_path / "m.eem", tmp_path / f"out.{kind}"
+    shown = process("fit", table, "--target", "ill", *QUICK, "-o", model).stdout
+    assert "Not used: gone: " in shown
+    process("predict", model, table, "-o", out)
+    answers = pa.Table.from_batches(open_table(out).batches())
+    reference = TableModel.load(home / "m.eem")
+    expected = reference.classifier.predict(reference.encode(rows)).tolist()
+    assert answers["prediction"].to_pylist() == expected
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        ["m.eem", f"train.{kind}", f"out.{kind}"]
+    )
 
 
 def test_wrong_words_are_refused(home, tmp_path):
