@@ -26,6 +26,7 @@ from ..machine.machine import Machine
 from ..metrics import scorer_of
 from ..moments.summary import Summary
 from .folds import by_content, check_folds, split
+from .judged import Judged
 from .on_blocks import BlockRows, check_scorer, lazy_folds
 from .one_pass import Draw, Folded, Rows, Scored, Terms, score_path
 from .path import Path
@@ -33,20 +34,12 @@ from .path import Path
 Array = np.ndarray[Any, Any]
 
 
-class OnTheLine(ClassifierMixin, BaseEstimator):
+class OnTheLine(Judged):
     """A solved machine whose rows are projections, so that any scorer can judge it."""
 
     def __init__(self, machine: Machine, classes: Array) -> None:
+        super().__init__(classes)
         self.machine = machine
-        self.classes = classes
-        self.classes_ = classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing is left to fit; scorers expect the method."""
-        return self
 
     def decision_function(self, X: Array) -> Array:
         return self.machine.scores(X)

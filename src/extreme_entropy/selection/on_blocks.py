@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..engines.blocks import Block
 from ..errors import InputError
@@ -26,6 +25,7 @@ from ..moments.reduction import Features, Run, summarise_path
 from ..moments.summary import Summary
 from . import one_pass
 from .folds import FEW, UNTESTED
+from .judged import Judged
 from .one_pass import (
     Draw,
     Drawn,
@@ -215,19 +215,8 @@ def _outside(rule: FoldRule, fold: int, rows: Rows) -> Array:
 # -------------------------------------------------------------------- scores from counts
 
 
-class Told(ClassifierMixin, BaseEstimator):
+class Told(Judged):
     """A classifier whose rows are the positions of the labels it shall predict."""
-
-    def __init__(self, classes: Array) -> None:
-        self.classes = classes
-        self.classes_ = classes
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return True
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Nothing is left to fit; scorers expect the method."""
-        return self
 
     def predict(self, X: Array) -> Array:
         return self.classes_[X[:, 0]]
