@@ -65,7 +65,7 @@ def test_every_column_is_a_classifier_with_a_line(rng, model):
     """Each can be fitted, and puts rows on a line."""
     y = np.arange(60) % 2
     X = rng.normal(size=(60, 3)) + y[:, None]
-    fitted = machine(model, settings_of(model)[-1], 60, seed=0).fit(X, y)
+    fitted = machine(model, settings_of(model)[-1], seed=0).fit(X, y)
     assert fitted.score(X, y) > 0.6
 
 
@@ -363,7 +363,7 @@ def test_a_nested_choice_never_sees_the_test_rows(monkeypatch):
     (other,) = nested.work(job)
     assert honest["chosen"] == other["chosen"]
     assert honest["gmean"] != other["gmean"]
-    best = machine("EEM-rbf", honest["chosen"], len(train), seed=0).fit(X[train], y[train])
+    best = machine("EEM-rbf", honest["chosen"], seed=0).fit(X[train], y[train])
     assert honest["gmean"] == round(100 * gmean_score(y[test], best.predict(X[test])), 4)
 
 

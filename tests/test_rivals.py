@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, gmean_score
 from extreme_entropy.errors import IndefiniteWarning, InputError, TooLargeError
-from extreme_entropy.estimators import lssvm
+from extreme_entropy.estimators import elm, lssvm
 from extreme_entropy.estimators.elm import ELMClassifier, WELMClassifier, beta_from_sums
 from extreme_entropy.estimators.lssvm import LSSVMClassifier, gram, solve_bordered
 from extreme_entropy.features.feature_map import same
@@ -199,19 +199,55 @@ def test_the_sums_are_those_that_eem_keeps():
     np.testing.assert_array_equal(welm.beta_, theirs[:, 0])
 
 
-def test_sums_need_no_memory_for_more_rows():
-    """What a fit adds beyond X does not grow with n; with "pinv" it does."""
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_more_rows_need_no_more_memory(solver):
+    """What a fit adds beyond X does not grow with n."""
     rng = np.random.default_rng(0)
-    X = rng.random((40_000, 3))
+    X = rng.random((80_000, 3))
     y = (X.sum(axis=1) > 1.8).astype(int)
 
-    def peak(solver, n):
+    def peak(n):
         machine = WELMClassifier(100, solver=solver, random_state=0)
         return peak_of(lambda: machine.fit(X[:n], y[:n]))
 
-    peak("sums", 1000)  # modules are loaded here
-    assert peak("sums", 40_000) < 12e6
-    assert 40_000 * 100 * 8 < peak("pinv", 40_000) < 2.5 * 40_000 * 100 * 8
+    peak(1000)  # modules are loaded here
+    labels = 80_000 * 8 * 6  # encoded, weighted, as targets
+    assert peak(80_000) < peak(20_000) + labels < 80_000 * 100 * 8 / 2
+
+
+@pytest.mark.parametrize("C", [None, 3.0])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_of_rows_give_the_pseudo_inverse_of_all(monkeypatch, C, n_jobs):
+    """Many blocks, the last of one row, weights, three classes: as if all were held at once."""
+    X, y = table(n=401, n_classes=3)
+    weight = np.random.default_rng(0).integers(1, 4, len(y)).astype(float)
+    machine = WELMClassifier(20, C=C, n_jobs=n_jobs, activation=Waves(), random_state=0)
+    whole = clone(machine).fit(X, y, weight)
+    monkeypatch.setattr(elm, "BLOCK", 0)
+    monkeypatch.setattr(elm, "LEAST_BLOCK", 25)
+    blocks = clone(machine).fit(X, y, weight)
+    np.testing.assert_allclose(blocks.beta_, whole.beta_, rtol=1e-9, atol=1e-12)
+    B = np.sqrt(weight / np.bincount(y, weight)[y])[:, None]
+    T = np.where(y[:, None] == np.arange(3), 1.0, -1.0)
+    A, R = B * whole._outputs.phi(X), B * T
+    if C is not None:
+        A, R = np.vstack([A, np.eye(20) / C**0.5]), np.vstack([R, np.zeros((20, 3))])
+    np.testing.assert_allclose(blocks.beta_.T, np.linalg.pinv(A) @ R, rtol=1e-8, atol=1e-10)
+
+
+def test_blocks_keep_what_squares_would_lose(monkeypatch):
+    """Singular values of 1e-12 of the largest count, in one block or many, and not with sums."""
+    X, y = table(n=3000, d=2)
+    machine = WELMClassifier(60, random_state=0)
+    whole, by_sums = (clone(machine).set_params(solver=s).fit(X, y) for s in SOLVERS)
+    monkeypatch.setattr(elm, "BLOCK", 1)
+    monkeypatch.setattr(elm, "LEAST_BLOCK", 100)
+    blocks = clone(machine).fit(X, y)
+    H, B = hidden(blocks, X), np.bincount(y)[y] ** -0.5
+    values = np.linalg.svd(B[:, None] * H, compute_uv=False)
+    assert values[-1] < 1e-8 * values[0]
+    far = abs(by_sums.project(X) - whole.project(X)).max()
+    assert abs(blocks.project(X) - whole.project(X)).max() < 1e-3 * far
 
 
 def test_weighted_finds_the_rare_class():

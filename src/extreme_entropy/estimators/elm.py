@@ -3,7 +3,7 @@
 H = φ(X), T holds ±1, and B_i² = w_i is the row's weight: 1 in ELM, one over the size of the row's
 class in WELM. The same β in two ways:
 
-    pinv    least squares on the rows of B·H
+    pinv    least squares on the rows of B·H, block by block
     sums    (HᵀWH)⁺ HᵀWT, with HᵀWH = Σ_c w_c (S_c + n_c m_c m_cᵀ) and HᵀWT = Σ_c w_c n_c m_c t_cᵀ
 
 The second needs of the rows only n, m and S of each class, which is what EEM keeps. Where C is
@@ -18,7 +18,7 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.linalg import eigh, lstsq
+from scipy.linalg import eigh, lstsq, qr
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -33,6 +33,8 @@ from .eem import EEMClassifier
 Array = np.ndarray[Any, Any]
 
 EPS = float(np.finfo(np.float64).eps)
+BLOCK = 16  # rows of a block for each column: the triangle carried along adds a sixteenth of work
+LEAST_BLOCK = 8192
 
 
 def beta_from_rows(
@@ -40,27 +42,46 @@ def beta_from_rows(
 ) -> Array:
     """(B·H)⁺ (B·T)                             (h, k).
 
-    LAPACK's gelsd: the minimum-norm solution through the singular values of H itself. It is
-    pinv(B·H) @ (B·T) without the (h, n) matrix that pinv would make.
+    Of a block [B·H | B·T] = QR only the triangle R goes on to the next: Q changes no length. The
+    singular values are those of B·H itself, and LAPACK's gelsd takes the minimum-norm solution.
     """
-    n, h = X.shape[0], phi.h
+    n, h, k = X.shape[0], phi.h, T.shape[1]
     phi, root = phi.in_precision(X.dtype), np.sqrt(weight)[:, np.newaxis]
-    H = np.zeros((n + (h if ridge else 0), h))
-    BT = np.zeros((len(H), T.shape[1]))
+    kept = np.sqrt(ridge) * np.eye(h if ridge else 0, h + k)
+    size = max(BLOCK * (h + k), LEAST_BLOCK)
+    for start in range(0, n, size):
+        s = slice(start, start + size)
+        rows = below(kept, phi, X[s], T[s], root[s], n_jobs)
+        with blas_threads(n_jobs):
+            kept = triangle(rows)
+    # As in scipy.linalg.pinv; neurons in single precision have no smaller directions to trust.
+    cut = max(max(n + (h if ridge else 0), h) * EPS, 4 * np.finfo(X.dtype).eps)
+    with blas_threads(n_jobs):
+        beta: Array = lstsq(kept[:, :h], kept[:, h:], cond=cut, lapack_driver="gelsd")[0]
+    return beta
+
+
+def below(kept: Array, phi: FeatureMap, X: Any, T: Array, root: Array, n_jobs: int | None) -> Array:
+    """What was kept and under it B·[H | T] of more rows, column by column as LAPACK wants it."""
+    rows = np.empty((len(kept) + len(T), kept.shape[1]), order="F")
+    rows[: len(kept)] = kept
+    H, BT = np.hsplit(rows[len(kept) :], [phi.h])
 
     def fill(s: slice) -> None:
         H[s] = root[s] * phi(dense(X[s]))
         BT[s] = root[s] * T[s]
 
-    for _ in run((partial(fill, s) for s in chunks(n, phi.width)), n_jobs, ahead=2):
+    for _ in run((partial(fill, s) for s in chunks(len(T), phi.width)), n_jobs, ahead=2):
         pass
-    if ridge:
-        np.fill_diagonal(H[n:], np.sqrt(ridge))
-    # As in scipy.linalg.pinv; neurons in single precision have no smaller directions to trust.
-    cut = max(max(H.shape) * EPS, 4 * np.finfo(X.dtype).eps)
-    with blas_threads(n_jobs):
-        beta: Array = lstsq(H, BT, cond=cut, lapack_driver="gelsd")[0]
-    return beta
+    return rows
+
+
+def triangle(rows: Array) -> Array:
+    """R of rows = QR; rows themselves where they are no more than columns. May overwrite rows."""
+    if len(rows) <= rows.shape[1]:
+        return rows
+    _, R = qr(rows, mode="raw", overwrite_a=True, check_finite=False)
+    return np.asarray(R)
 
 
 def beta_from_sums(
@@ -104,9 +125,9 @@ default="sig"
     C : float, optional
         Adds I/C to HᵀWH. None is the pure pseudo-inverse, the paper's.
     solver : {"pinv", "sums"}, default="pinv"
-        "pinv" holds φ of all rows (2·n·h numbers) and solves by their singular values. "sums"
-        holds h² numbers whatever n is, and drops singular values below 5e-8 of the largest:
-        docs/rivals.md says what that changes.
+        "pinv" solves by the singular values of φ of the rows. "sums" is several times
+        faster and drops those below 5e-8 of the largest: docs/rivals.md says what that changes.
+        Neither needs more memory for more rows.
     n_jobs : int, optional
         Threads. None is one, -1 all.
     random_state : int, RandomState instance or None, default=None

@@ -56,7 +56,7 @@ def _row(
 ) -> dict[str, Any]:
     seed = seed_of(job.repeat, job.fold)
     start = time.perf_counter()
-    fitted = machine(job.model, setting, X.shape[0], seed).fit(X, y)
+    fitted = machine(job.model, setting, seed).fit(X, y)
     middle = time.perf_counter()
     answers = fitted.predict(X_test)
     end = time.perf_counter()

@@ -52,7 +52,7 @@ def work(job: Job) -> list[Row]:
         warnings.simplefilter("ignore")  # constant machines and iterations cut short are scored
         start = time.perf_counter()
         chosen = choose(model, X[train], y[train], seed)
-        best = machine(model, chosen, len(train), seed).fit(X[train], y[train])
+        best = machine(model, chosen, seed).fit(X[train], y[train])
         seconds = time.perf_counter() - start
         score = 100 * gmean_score(y[test], best.predict(X[test]))
     row = {
@@ -71,7 +71,7 @@ def choose(model: str, X: Array, y: Array, seed: int) -> Setting:
     def mean_score(setting: Setting) -> float:
         scores = []
         for train, test in inner:
-            fitted = machine(model, setting, len(train), seed).fit(X[train], y[train])
+            fitted = machine(model, setting, seed).fit(X[train], y[train])
             scores.append(gmean_score(y[test], fitted.predict(X[test])))
         return float(np.mean(scores))
 

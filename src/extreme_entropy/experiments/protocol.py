@@ -14,8 +14,6 @@ Our choices:
 - *Seconds* are those of one fit with the setting of the cell, on one thread.
 - *SVM* stops after 10⁵ iterations (C = 10¹⁰ need not converge); its kernel cache is 500 MB. What
   it has by then is scored.
-- *WELM* takes the pseudo-inverse of the layer's outputs as long as that needs no more than 2 GB,
-  and that of their Gram matrix beyond (protein homology with 1000 neurons, forest cover from 250).
 """
 
 from __future__ import annotations
@@ -40,7 +38,6 @@ GAMMAS = tuple(float(f"1e{k}") for k in range(-10, 1))
 COSTS = tuple(float(f"1e{k}") for k in range(-1, 11))
 N_FOLDS = 10
 MEMORY = 8e9  # bytes that a fit may take
-PINV_MEMORY = 2e9  # of them for WELM's pseudo-inverse
 SVM_ITERATIONS = 10**5
 
 MODELS = (
@@ -58,15 +55,13 @@ def settings_of(model: str) -> list[Setting]:
     return [{"C": C, "gamma": gamma} for C, gamma in product(COSTS, GAMMAS)]
 
 
-def machine(model: str, setting: Setting, rows: int, seed: int) -> Any:
-    """The classifier of a column with one setting, for so many training rows."""
+def machine(model: str, setting: Setting, seed: int) -> Any:
+    """The classifier of a column with one setting."""
     name, activation = model.rsplit("-", 1)
     if name == "EEM":
         return EEMClassifier.paper(activation, int(setting["h"]), random_state=seed)
     if name == "WELM":
-        h = int(setting["h"])
-        solver = "pinv" if 16 * rows * h <= PINV_MEMORY else "sums"
-        return WELMClassifier(h, activation=activation, solver=solver, random_state=seed)
+        return WELMClassifier(int(setting["h"]), activation=activation, random_state=seed)
     gamma = setting["gamma"]
     if name == "EEKM":
         return EEKMClassifier.paper(int(setting["h"]), gamma=gamma, random_state=seed)
