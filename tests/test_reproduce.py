@@ -515,6 +515,39 @@ def test_twenty_kills_of_a_run_lose_no_finished_row(tmp_path, paper_data):
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_ends_at_once_and_says_what_is_kept(tmp_path, paper_data, number):
+    """One line whichever way it is asked to end; no worker goes on."""
+    paper_data("sonar")
+    words = ["uci", "--datasets", "sonar", "--models", "SVM-rbf", "--out", "here", "--jobs", "2"]
+    child = subprocess.Popen(
+        [str(Path(sys.executable).with_name("eem")), "reproduce", *words],
+        cwd=tmp_path,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    path = tmp_path / "here" / "rows.jsonl"
+    deadline = time.monotonic() + 60
+    while not any("dataset" in row for row in read(path)):
+        assert child.poll() is None, child.stderr.read()
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    workers = children(child.pid)
+    os.killpg(child.pid, number)  # as a terminal does: workers get it too
+    _, said = child.communicate(timeout=20)
+    assert child.returncode == 1
+    assert said == (
+        "Error: Interrupted. All finished rows are kept; run the same command again to go on.\n"
+    )
+    assert workers
+    while any(Path(f"/proc/{pid}").exists() for pid in workers):
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    assert len([row for row in read(path) if "dataset" in row]) < 1320
+
+
 def children(pid):
     """The processes a process has started."""
     listed = Path(f"/proc/{pid}/task/{pid}/children")

@@ -52,6 +52,11 @@ def get(names: tuple[str, ...], everything: bool) -> None:
     for dataset in chosen:
         try:
             loaded = load_dataset(dataset.name)
+        except KeyboardInterrupt as error:
+            raise click.ClickException(
+                f"Interrupted at {dataset.name}. What was fetched is kept; run the same command "
+                "again to go on."
+            ) from error
         except OSError as error:  # ours, or a cache that cannot be written
             click.echo(f"{dataset.name}: {error}", err=True)
             failed += 1

@@ -27,11 +27,12 @@ class Progress:
         return self
 
     def __call__(self, done: int, total: int) -> None:
+        if not sys.stderr.isatty():
+            return
         if self._bar is None:
             self._bar = click.progressbar(
                 length=max(total, 1), label="measuring", file=sys.stderr, show_pos=True
             )
-            self._bar.is_hidden = not sys.stderr.isatty()
         self._bar.update(done - self._bar.pos)
 
     def __exit__(self, *error: object) -> None:
@@ -82,6 +83,10 @@ def reproduce(
                     watch=progress,
                 )
         rows = list(read(path))
+    except KeyboardInterrupt as error:
+        raise click.ClickException(
+            "Interrupted. All finished rows are kept; run the same command again to go on."
+        ) from error
     except DatasetError as error:
         raise click.ClickException(f"{error}\n  - from the command line: eem data get") from error
     except ExtremeEntropyError as error:

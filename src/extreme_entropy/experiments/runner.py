@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import platform
+import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from multiprocessing import get_context, parent_process
+from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
@@ -49,15 +50,15 @@ def run(
         jobs = iter([job for job, reason in waiting if not reason])
         watch(done, total)
         workers = n_jobs or os.cpu_count() or 1
-        context = get_context("spawn")  # a fork would inherit threads of BLAS in mid-air
-        with ProcessPoolExecutor(workers, context, initializer=_die_with_parent) as pool:
+        with _pool(workers) as pool:
             running: dict[Future[list[Row]], Job] = {}
             while True:
                 while len(running) < 2 * workers and time.monotonic() < deadline:
                     following = next(jobs, None)
                     if following is None:
                         break
-                    running[pool.submit(work, following)] = following
+                    with _deaf():  # a submission may start a worker
+                        running[pool.submit(work, following)] = following
                 if not running:
                     break
                 for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -72,6 +73,31 @@ def run(
                     done += 1
                     watch(done, total)
         return done == total
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes for jobs; whatever goes wrong ends them at once, in the middle of a job too."""
+    others = set(active_children())
+    context = get_context("spawn")  # a fork would inherit threads of BLAS in mid-air
+    with ProcessPoolExecutor(workers, context, initializer=_die_with_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(active_children()) - others:
+                child.kill()
+            raise
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes started here never hear Ctrl-C: it is for their run, which hears it after."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _die_with_parent() -> None:
