@@ -289,6 +289,21 @@ def test_what_takes_too_long_says_how_long_it_would():
     )
 
 
+def test_a_larger_layer_than_theirs_is_seen():
+    """Printed is 81.9 ± 6.9: what 100 neurons give, while 1000 give 95."""
+
+    def reason(scores):
+        sizes = dict(zip((50, 100, 250, 500, 1000), scores, strict=True))
+        return found("uci", [{**r, "gmean": sizes[r["setting"]["h"]]} for r in grid(0.0)]).reason
+
+    assert reason((70.0, 82.0, 90.0, 94.0, 95.0)) == (
+        "the score grows with the layer; with 100 neurons ours is where the paper has it"
+    )
+    assert reason((60.0, 70.0, 90.0, 94.0, 95.0)) == ""  # no size gives it
+    assert reason((60.0, 70.0, 72.0, 73.0, 74.0)) == ""  # ours is worse
+    assert reason((95.0, 94.0, 82.0, 80.0, 70.0)) == ""  # larger layers do
+
+
 def test_why_divergence_chose_badly_is_computed():
     """Sizes that know every row; classes that have become points; neither."""
     far = 20.0  # from the printed 77.4
@@ -573,21 +588,9 @@ def test_the_pages_we_keep_are_what_the_rows_give(page):
         ElementTree.fromstring(kept[".svg"])
 
 
-@pytest.mark.parametrize(
-    ("dataset", "model"), [("webpages", "EEM-sig"), ("forest_cover", "EEM-rbf")]
-)
-def test_a_smaller_layer_gives_the_printed_figure(dataset, model):
-    """As their remark says: with 500 neurons ours is within a point or the printed spread."""
-    (printed,) = (c for c in claims("big") if (c.dataset, c.model) == (dataset, model))
-    trials = gather(ROWS)[dataset, model]
-    scores = dict(zip(trials.settings, trials.gmean.mean(axis=1), strict=True))
-    assert abs(scores['{"h": 500}'] - printed.value) <= max(printed.spread, 1)
-    assert scores['{"h": 1000}'] == max(scores.values())
-
-
 def test_the_readings_show_what_the_remarks_say():
     """Rounding believed is near the printed figure; no way to fill explains sick euthyroid."""
-    best = {line[0]: float(line[1]) for line in readings.page(ROWS).rows}
+    best = {line[0]: float(line[1]) for line in readings.page(ROWS).rows if line[1] != "–"}
     assert best[f"arythmia, EEM-sig: {readings.PROTOCOL}"] == 0.0
     assert abs(best[f"arythmia, EEM-sig: {readings.PARTS}"] - 40.3) < 5
     rbf = {name: value for name, value in best.items() if name.startswith("arythmia, EEM-rbf")}

@@ -111,12 +111,28 @@ def _cell(claim: Claim, trials: Trials | None) -> Cell:
     best = int(gmean.mean(axis=1).argmax())
     times = claim.table.endswith("times")
     values = trials.seconds[best, trials.complete] if times else gmean[best]
-    return _as_cell(claim, values, trials.settings[best])
+    cell = _as_cell(claim, values, trials.settings[best])
+    if cell.verdict != "differs":
+        return cell
+    return replace(cell, reason=_why_best(claim, trials.settings, gmean.mean(axis=1), best))
 
 
 def _as_cell(claim: Claim, values: Array, setting: str | None, reason: str = "") -> Cell:
     value, spread = float(values.mean()), float(values.std())
     return Cell(claim, value, spread, setting, len(values), _verdict(claim, value), reason)
+
+
+def _why_best(claim: Claim, settings: list[str], means: Array, best: int) -> str:
+    """Whether ours is better than printed only because its layer is larger, or nothing."""
+    assert claim.value is not None
+    sizes = np.array([json.loads(name).get("h", 0) for name in settings])
+    for h in sorted({*sizes[sizes < sizes[best]].tolist()}, reverse=True):
+        value = float(means[sizes == h].max())
+        if means[best] > claim.value and _verdict(claim, value) != "differs":
+            return (
+                f"the score grows with the layer; with {h} neurons ours is where the paper has it"
+            )
+    return ""
 
 
 def _chosen_cell(claim: Claim, trials: Trials) -> Cell:
