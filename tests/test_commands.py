@@ -23,7 +23,7 @@ from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
 
-EEM = [sys.executable, "-c", "from extreme_entropy.cli import main; main()"]
+EEM = [sys.executable, "-m", "extreme_entropy"]
 QUICK = ("--model", "eem", "--size", "20")
 KINDS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "feather", "arrow")
 

@@ -284,8 +284,7 @@ def test_what_takes_too_long_says_how_long_it_would():
     """Two of fifty fits were measured, at an hour each."""
     rows = [row(setting={"h": h}, fit_seconds=3600.0) for h in (50, 100)]
     assert found("uci", rows).reason == (
-        "beyond the budget: the 50 fits of EEM-rbf would take 50 hours at 3600 s each, the mean of "
-        "the 2 that were measured"
+        "beyond the budget: the 50 fits of EEM-rbf would take 50 hours at 3600 s each (measured: 2)"
     )
 
 

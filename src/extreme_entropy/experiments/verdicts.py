@@ -103,7 +103,10 @@ def cells(table: str, trials: dict[tuple[str, str], Trials]) -> list[Cell]:
 
 def _cell(claim: Claim, trials: Trials | None) -> Cell:
     if trials is None or not trials.complete.any():
-        reason = _reason(claim.model, trials) if trials else "not in these rows"
+        absent = (
+            "not in these rows" if claim.value is not None else "the paper has no figure either"
+        )
+        reason = _reason(claim.model, trials) if trials else absent
         return Cell(claim, None, None, None, 0, "not run", reason)
     if claim.table in CHOSEN:
         return _chosen_cell(claim, trials)
@@ -169,8 +172,7 @@ def _reason(model: str, trials: Trials) -> str:
     fits = len(trials.settings) * N_FOLDS
     return (
         f"beyond the budget: the {fits} fits of {model} would take {fits * seconds / 3600:.0f} "
-        f"hours at {seconds:.0f} s each, the mean of the {np.isfinite(trials.seconds).sum()} "
-        "that were measured"
+        f"hours at {seconds:.0f} s each (measured: {np.isfinite(trials.seconds).sum()})"
     )
 
 
