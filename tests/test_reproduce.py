@@ -288,6 +288,12 @@ def test_what_takes_too_long_says_how_long_it_would():
     )
 
 
+def test_what_was_begun_says_so():
+    """Two of fifty fits were measured, at a second each."""
+    rows = [row(setting={"h": h}, fit_seconds=1.0) for h in (50, 100)]
+    assert found("uci", rows).reason == "begun, and no fold is whole in these rows"
+
+
 def test_a_larger_layer_than_theirs_is_seen():
     """Printed is 81.9 ± 6.9: what 100 neurons give, while 1000 give 95."""
 
@@ -589,7 +595,9 @@ def test_the_pages_we_keep_are_what_the_rows_give(page):
 
 def test_the_readings_show_what_the_remarks_say():
     """Rounding believed is near the printed figure; no way to fill explains sick euthyroid."""
-    best = {line[0]: float(line[1]) for line in readings.page(ROWS).rows if line[1] != "–"}
+    best = {line[0]: float(line[1]) for line in readings.page(ROWS).rows}
+    assert best[f"sonar, WELM-rbf: {readings.PROTOCOL}"] < 83.2 - 6.9
+    assert abs(best[f"sonar, WELM-rbf: {readings.RIDGED}"] - 83.2) < 1
     assert best[f"arythmia, EEM-sig: {readings.PROTOCOL}"] == 0.0
     assert abs(best[f"arythmia, EEM-sig: {readings.PARTS}"] - 40.3) < 5
     rbf = {name: value for name, value in best.items() if name.startswith("arythmia, EEM-rbf")}

@@ -27,6 +27,7 @@ COLLAPSE = (
     "in most folds some settings carry each class of the training rows to a point, where D_CS "
     "grows without bound and rounding chooses among them"
 )
+HOUR = 3600.0
 VERDICTS = ("within 1 point", "within the printed spread", "differs", "not run", "not claimed")
 
 
@@ -170,8 +171,10 @@ def _reason(model: str, trials: Trials) -> str:
         return trials.skipped
     seconds = float(np.nanmean(trials.seconds))
     fits = len(trials.settings) * N_FOLDS
+    if fits * seconds < HOUR:
+        return "begun, and no fold is whole in these rows"
     return (
-        f"beyond the budget: the {fits} fits of {model} would take {fits * seconds / 3600:.0f} "
+        f"beyond the budget: the {fits} fits of {model} would take {fits * seconds / HOUR:.0f} "
         f"hours at {seconds:.0f} s each (measured: {np.isfinite(trials.seconds).sum()})"
     )
 
