@@ -252,7 +252,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
 
 
 def test_a_number_of_folds_forgets_the_order_of_rows(rng):
-    """Folds follow from what rows say; a rare class gets stratified ones."""
+    """Folds follow from what rows say."""
     X, y = problem(rng, 600)
     X[300:400] = X[:100]
     search = EEMClassifierCV((5,), activation=("rbf",), random_state=3)
@@ -260,10 +260,44 @@ def test_a_number_of_folds_forgets_the_order_of_rows(rng):
     assert np.array_equal(folds[300:400], folds[:100])
     order = rng.permutation(600)
     assert np.array_equal(search.fit(X[order], y[order]).folds_, folds[order])
-    y = (np.arange(600) < 40).astype(int)
+
+
+def test_a_rare_class_is_dealt_to_the_folds_in_turn(rng):
+    """As even as can be, whatever the order; equal rows stay together, weight 0 is no row."""
+    X, _ = problem(rng, 600)
+    y = (np.arange(600) < 43).astype(int)
+    X[40:43] = X[:3]
+    search = EEMClassifierCV((5,), activation=("rbf",), random_state=3)
     folds = search.fit(X, y).folds_
-    for fold, (_, test) in enumerate(StratifiedKFold(10).split(X, y)):
-        assert np.array_equal(np.flatnonzero(folds == fold), test)
+    assert np.array_equal(folds[40:43], folds[:3])
+    counts = np.bincount(folds[:40], minlength=10)
+    assert counts.tolist() == [4] * 10
+    assert np.ptp(np.bincount(folds[43:], minlength=10)) == 1
+    order = rng.permutation(600)
+    assert np.array_equal(search.fit(X[order], y[order]).folds_, folds[order])
+    weight = np.r_[np.ones(600), np.zeros(50)]
+    more = np.vstack([X, rng.random((50, X.shape[1]))]), np.r_[y, np.ones(50, int)]
+    assert np.array_equal(search.fit(*more, weight).folds_[:600], folds)
+
+
+def test_a_class_of_equal_rows_still_gets_to_every_fold(rng):
+    """Too few of its rows differ to keep equal ones together."""
+    X, _ = problem(rng, 300)
+    y = (np.arange(300) < 30).astype(int)
+    X[:30] = X[0]
+    folds = EEMClassifierCV((5,), activation=("rbf",), random_state=3).fit(X, y).folds_
+    assert np.bincount(folds[:30], minlength=10).tolist() == [3] * 10
+
+
+def test_sorted_rows_do_not_mislead_the_choice():
+    """Rows along a curve: folds of neighbours would test machines where they never learnt."""
+    along = np.linspace(0, 4 * np.pi, 160)
+    X = np.column_stack([along, np.cos(along), np.sin(along)])
+    y = (np.sin(2 * along) > 0).astype(int)
+    order = np.random.default_rng(0).permutation(160)
+    search = EEMClassifierCV((10, 40), activation=("rbf",), random_state=0)
+    in_order = search.fit(X, y).path_.scores
+    np.testing.assert_allclose(search.fit(X[order], y[order]).path_.scores, in_order, atol=1e-6)
 
 
 # ------------------------------------------------------------------ honest

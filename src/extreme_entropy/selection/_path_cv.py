@@ -25,7 +25,7 @@ from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..metrics import scorer_of
 from ..moments.summary import Summary
-from .folds import by_content, check_folds, split
+from .folds import UNTESTED, by_content, check_folds, dealt, split
 from .judged import Judged
 from .on_blocks import BlockRows, check_scorer, lazy_folds
 from .one_pass import Draw, Folded, Rows, Scored, Terms, score_path
@@ -229,6 +229,9 @@ class PathCV(ClassifierMixin, BaseEstimator):
             folds = by_content(int(self.cv), hashes, np.unique(y, return_inverse=True)[1])
             if folds is not None:
                 return folds, True
+            folds = np.full(len(y), UNTESTED)
+            folds[there] = dealt(int(self.cv), hashes[there], y[there])
+            return folds, False
         return split(self.cv, X, y, groups), False
 
     def _final_folds(self, n_folds: int) -> int | None:

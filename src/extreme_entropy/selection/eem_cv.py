@@ -33,7 +33,7 @@ class EEMClassifierCV(PathCV):
         ("sig", "nsig", "rbf").
     cv : int, splitter or iterable of splits, default=10
         Folds that do not overlap. A number means folds by what rows say, so that neither their
-        order nor repetition matters; stratified ones where a class has few rows.
+        order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
     scale, shrinkage, ridge, decision, priors, costs

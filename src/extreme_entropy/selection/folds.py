@@ -2,7 +2,7 @@
 
 A number means folds by content: they do not depend on the order of rows, rows said twice are never
 split, and what the folds have learnt adds up to a machine that can learn on. Where a class is too
-rare for that, stratified folds take their place.
+rare for that, its rows are dealt to the folds in turn, in the order of their hashes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,22 @@ def by_content(n_folds: int, hashes: Array, labels: Array) -> Array | None:
     folds = (hashes % np.uint64(n_folds)).astype(np.intp)
     counts = np.bincount(labels * n_folds + folds, minlength=(labels.max() + 1) * n_folds)
     return folds if (counts >= FEW).all() else None
+
+
+def dealt(n_folds: int, hashes: Array, labels: Array) -> Array:
+    """The fold of each row: those of a class, in the order of their hashes, go to folds in turn.
+
+    Equal rows stay together unless too few of a class differ.
+    """
+    _check_number(n_folds, labels)
+    folds = np.empty(len(labels), np.intp)
+    for label in np.unique(labels):
+        mine = labels == label
+        unlike, ranks = np.unique(hashes[mine], return_inverse=True)
+        if len(unlike) < n_folds:
+            ranks = hashes[mine].argsort(kind="stable").argsort()
+        folds[mine] = ranks % n_folds
+    return folds
 
 
 def split(cv: Any, X: Any, y: Array, groups: Any = None) -> Array:
