@@ -21,7 +21,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.kernel_approximation import Nystroem
 from sklearn.metrics import brier_score_loss, roc_auc_score
-from sklearn.model_selection import TunedThresholdClassifierCV
+from sklearn.model_selection import StratifiedKFold, TunedThresholdClassifierCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
@@ -72,7 +72,11 @@ def _lightgbm(rows: int, seed: int) -> Any:
 
     trees = LGBMClassifier(n_jobs=1, random_state=seed, verbose=-1)
     return TunedThresholdClassifierCV(
-        trees, scoring=gmean_scorer, cv=INNER_FOLDS, n_jobs=1, random_state=seed
+        trees,
+        scoring=gmean_scorer,
+        cv=StratifiedKFold(INNER_FOLDS, shuffle=True, random_state=seed),  # tables may be sorted
+        n_jobs=1,
+        random_state=seed,
     )
 
 
