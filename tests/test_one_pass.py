@@ -10,13 +10,15 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
 )
+from sklearn.utils import check_random_state
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import InputError
+from extreme_entropy.features.feature_map import same
 from extreme_entropy.features.landmarks import nested_whitening
 from extreme_entropy.features.mixed import draw_mixed
 from extreme_entropy.machine.machine import solve
-from extreme_entropy.metrics import gmean_scorer
+from extreme_entropy.metrics import gmean_score, gmean_scorer
 from extreme_entropy.moments.class_moments import ClassMoments
 from extreme_entropy.moments.summary import Summary
 from extreme_entropy.selection import one_pass
@@ -287,6 +289,20 @@ def test_a_class_of_equal_rows_still_gets_to_every_fold(rng):
     X[:30] = X[0]
     folds = EEMClassifierCV((5,), activation=("rbf",), random_state=3).fit(X, y).folds_
     assert np.bincount(folds[:30], minlength=10).tolist() == [3] * 10
+
+
+def test_what_was_judged_is_what_is_fitted():
+    """More columns than half of the small layer: it has the first of them, in the end as well."""
+    rng = np.random.default_rng(0)
+    X, X_new = rng.standard_normal((2, 90, 60))
+    y, y_new = ((part[:, 0] + part[:, 1] > 0).astype(int) for part in (X, X_new))
+    search = EEMClassifierCV((10, 120), random_state=0).fit(X, y)
+    assert search.best_params_["n_hidden"] == 10
+    seed = int(check_random_state(0).randint(2**31 - 1))
+    largest = EEMClassifier(120, random_state=seed).fit(X, y)
+    assert same(search.best_estimator_._phi, largest._phi.first(10))
+    assert gmean_score(y_new, search.predict(X_new)) > 0.8
+    search.best_estimator_.partial_fit(X_new, y_new).forget(X_new, y_new)
 
 
 def test_sorted_rows_do_not_mislead_the_choice():

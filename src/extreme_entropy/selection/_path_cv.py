@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, Self
@@ -19,7 +19,7 @@ from ..estimators import _stakes
 from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import N_FOLDS
 from ..estimators._rows import check_rows, check_weight, classes_of, encode, with_progress
-from ..estimators._tables import InBlocks, InMemory, Table, table_of
+from ..estimators._tables import InBlocks, InMemory, Table, sum_up, table_of
 from ..features.chunks import chunks
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
@@ -113,7 +113,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         labels: list[str] = []
         found: list[Scored] = []
         best: tuple[float, int, int] = (-np.inf, 0, 0)
-        whole = None
+        whole: Callable[[], tuple[FeatureMap, Summary]]
         with one_blas_thread():
             for names, draw in self._draws(sizes, seed):
                 scored = self._walk(draw, rows, classes, final)
@@ -122,7 +122,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
                 i, k = divmod(int(means.argmax()), len(sizes))
                 if means[i, k] > best[0]:
                     best = (means[i, k], len(labels) + i, k)
-                    whole = partial(scored.whole, i, k) if scored.whole else None
+                    whole = partial(scored.whole or partial(self._whole, draw, table), i, k)
                 labels += names
                 found.append(Scored(scored.scores, scored.divergences))
         if best[0] == -np.inf:
@@ -148,10 +148,14 @@ class PathCV(ClassifierMixin, BaseEstimator):
         self.best_score_ = float(scores[setting, size].mean())
         self.best_params_ = self._params(table, setting, sizes[size], seed)
         machine = self._machine(seed, **self.best_params_)
-        self.best_estimator_ = (
-            machine.fit(*given) if whole is None else self._assembled(machine, *whole())
-        )
+        self.best_estimator_ = self._assembled(machine, *whole())
         return self
+
+    def _whole(self, draw: Draw, table: Table, i: int, k: int) -> tuple[FeatureMap, Summary]:
+        """φ and summary of all rows, as candidates were drawn in the folds: part of the largest."""
+        phi = draw(table).phi_of(i, k)
+        n_folds = self._machine(0)._n_folds(fresh=True)
+        return phi, table.add_up(sum_up, phi, self.classes_, n_folds)
 
     def _rows(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, scorer: Any, seed: int
