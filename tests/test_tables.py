@@ -659,6 +659,22 @@ def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
 # ------------------------------------------------------------------------------- scores
 
 
+def test_the_model_is_the_machine_that_was_judged(tmp_path):
+    """Of 120 columns the first two count: a small layer has the first columns, and no mixtures."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((800, 120)).round(3)
+    y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
+    table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
+    pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
+    written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
+    layer = written.classifier._phi.layer
+    assert written.facts["size"] == written.classifier.n_hidden == layer.size == 50
+    np.testing.assert_array_equal(np.count_nonzero(layer.linear.weights, axis=0), 1)
+    predicted = written.classifier.predict(written.encode(table.slice(500)))
+    expected = written.facts["estimate"]
+    assert expected["low"] - 0.05 < gmean_score(y[500:], predicted) < expected["high"] + 0.05
+
+
 def test_an_estimate_takes_in_each_fold_what_the_others_chose():
     """Two candidates, each brilliant where the other is not seen: honesty costs the difference."""
     scores = np.array([[0.9, 0.5, 0.6], [0.5, 0.8, 0.7]])

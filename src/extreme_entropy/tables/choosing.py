@@ -35,11 +35,17 @@ FOLDS = 10
 class Choice:
     """The machine to fit on all rows, and what is known of it."""
 
-    machine: EntropyMachine  # unfitted
+    largest: EntropyMachine  # unfitted; the machine is a part of it
     model: str
     size: int
     estimate: dict[str, Any] | None  # GMean with an interval; None where classes are too small
     path: list[dict[str, Any]]  # one entry for each candidate
+
+    def empty(self, X: Array, y: Array, classes: Array, **params: Any) -> EntropyMachine:
+        """The machine with φ of these rows, drawn as it was for the candidates; no rows learnt."""
+        drawn = self.largest.set_params(**params).partial_fit(X, y, classes)
+        # Fewer landmarks are drawn as they come; fewer neurons may be drawn otherwise than many.
+        return drawn._smaller_twin(n_hidden=self.size) if self.model == "eem" else drawn.twin()
 
 
 def choose(
@@ -66,8 +72,11 @@ def choose(
     winner = max(searches, key=lambda model: round(searches[model].best_score_, 12))
     best = searches[winner]
     scores = np.concatenate([s.path_.scores.reshape(-1, folds) for s in searches.values()])
+    largest = clone(best.best_estimator_)
+    if winner == "eem":
+        largest.set_params(n_hidden=int(best.path_.sizes[-1]))
     return Choice(
-        clone(best.best_estimator_),
+        largest,
         winner,
         int(best.best_params_[SIZES[winner]]),
         estimate(scores),

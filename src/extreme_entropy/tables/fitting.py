@@ -85,9 +85,8 @@ def fit_table(
             watch=lambda steps, label: watch(steps, label, None),
         )
         # φ is drawn from a fair sample of all rows, since the first ones may be all alike.
-        choice.machine.set_params(costs=priced)
-        choice.machine.partial_fit(sample[fair], labels[fair], seen.classes)
-        empty = TableModel(choice.machine.twin(), seen.columns, target, seen.label_kind, {})
+        machine = choice.empty(sample[fair], labels[fair], seen.classes, costs=priced)
+        empty = TableModel(machine, seen.columns, target, seen.label_kind, {})
         classifier, _ = _learn(empty, source, watch)
     facts = {**_facts(source, seed, notes), **_seen(seen), **_chosen(choice, costs)}
     facts["compared_rows"] = len(labels)
