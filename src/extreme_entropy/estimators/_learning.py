@@ -258,15 +258,6 @@ class Learner(State):
         twin._solved = None
         return twin
 
-    def _smaller_twin(self, **size: int) -> Self:
-        """A twin with the first of these neurons; `size` is the parameter that counts them."""
-        (k,) = size.values()
-        twin: Any = self.twin()
-        twin.set_params(**size)
-        twin._phi = self._phi.first(k)
-        twin._summary = Summary.empty(len(self.classes_), self._summary.n_folds, k)
-        return twin
-
     def _learn(self, table: Table, classes: Any) -> Self:
         """Add rows to what is known; the first ones draw φ."""
         first = not hasattr(self, "_phi")

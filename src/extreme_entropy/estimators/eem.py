@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..features.mixed import draw_mixed
 from ..features.neurons import FROM_ROWS, UNIFORM, draw_custom, draw_from_rows, draw_uniform
+from ..moments.summary import Summary
 from ._entropy_machine import EntropyMachine
 from ._learning import SAMPLE_ROWS
 
@@ -170,6 +171,13 @@ default="mixed"
             n_jobs=n_jobs,
             random_state=random_state,
         )
+
+    def _smaller_twin(self, k: int) -> Self:
+        """A twin with k of these neurons, as parts of a path have them."""
+        twin = self.twin().set_params(n_hidden=k)
+        twin._phi = self._phi.first(k)
+        twin._summary = Summary.empty(len(self.classes_), self._summary.n_folds, k)
+        return twin
 
     def _rows_to_draw(self) -> int:
         if callable(self.activation) or self.activation in UNIFORM:

@@ -6,7 +6,6 @@ with every size of the grid on the protocol's folds, and with every C where it h
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import product
@@ -25,7 +24,7 @@ from .claims import claims
 from .jobs import Array, Job, Setting, data_of
 from .protocol import COSTS, N_FOLDS, SIZES, fold_of, machine, seed_of
 from .render import Table
-from .store import Row
+from .store import Row, name_of
 
 PROTOCOL = "as the protocol"
 PARTS = "differences of the size of rounding believed"
@@ -140,8 +139,7 @@ def page(rows: Iterable[Row]) -> Table:
     for row in rows:
         if ", " in row.get("model", "") and "gmean" in row:
             folds = found.setdefault((row["dataset"], row["model"]), {})
-            name = json.dumps(row["setting"], sort_keys=True)
-            folds.setdefault((row["repeat"], row["fold"]), {})[name] = row
+            folds.setdefault((row["repeat"], row["fold"]), {})[name_of(row["setting"])] = row
     lines = []
     for (dataset, model), readings in READINGS.items():
         for reading in readings:

@@ -21,9 +21,14 @@ Row = dict[str, Any]
 Key = tuple[str, str, str, int, int]
 
 
+def name_of(setting: dict[str, Any]) -> str:
+    """A setting as text, whatever the order of its parameters."""
+    return json.dumps(setting, sort_keys=True)
+
+
 def key_of(row: Row) -> Key:
     """What a row is about: data set, model, setting, repetition and fold."""
-    setting = json.dumps(row["setting"], sort_keys=True)
+    setting = name_of(row["setting"])
     return row["dataset"], row["model"], setting, row["repeat"], row["fold"]
 
 

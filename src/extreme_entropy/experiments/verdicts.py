@@ -13,6 +13,7 @@ import numpy as np
 from ..datasets import list_datasets
 from .claims import Claim, claims
 from .protocol import MODELS, N_FOLDS, settings_of
+from .store import name_of
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +42,7 @@ class Cell:
     setting: str | None  # of the best mean, where one setting gives the cell
     folds: int
     verdict: str
-    reason: str = ""  # where it was not run, or chosen by a divergence that cannot choose
+    reason: str = ""  # why it was not run, or what was computed of why it differs
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +72,15 @@ def gather(rows: Iterable[dict[str, Any]]) -> dict[tuple[str, str], Trials]:
 
 
 def _trials(model: str, rows: list[dict[str, Any]]) -> Trials:
-    skipped = {_name(row): row["skipped"] for row in rows if "skipped" in row}
-    settings = [
-        name
-        for setting in settings_of(model)
-        if (name := json.dumps(setting, sort_keys=True)) not in skipped
-    ]
+    skipped = {name_of(row["setting"]): row["skipped"] for row in rows if "skipped" in row}
+    settings = [name for setting in settings_of(model) if (name := name_of(setting)) not in skipped]
     position = {name: i for i, name in enumerate(settings)}
     numbers = sorted({(row["repeat"], row["fold"]) for row in rows if "gmean" in row})
     column = {number: j for j, number in enumerate(numbers)}
     values = np.full((4, len(settings), len(numbers)), np.nan)
     for row in rows:
         if "gmean" in row:
-            place = position[_name(row)], column[row["repeat"], row["fold"]]
+            place = position[name_of(row["setting"])], column[row["repeat"], row["fold"]]
             for table, field in zip(
                 values, ("gmean", "dcs_gaussian", "dcs_kde", "fit_seconds"), strict=True
             ):
@@ -91,10 +88,6 @@ def _trials(model: str, rows: list[dict[str, Any]]) -> Trials:
     return Trials(
         settings, values[0], values[1], values[2], values[3], next(iter(skipped.values()), "")
     )
-
-
-def _name(row: dict[str, Any]) -> str:
-    return json.dumps(row["setting"], sort_keys=True)
 
 
 def cells(table: str, trials: dict[tuple[str, str], Trials]) -> list[Cell]:
@@ -128,11 +121,11 @@ def _as_cell(claim: Claim, values: Array, setting: str | None, reason: str = "")
 
 def _why_best(claim: Claim, settings: list[str], means: Array, best: int) -> str:
     """Whether ours is better than printed only because its layer is larger, or nothing."""
-    assert claim.value is not None
+    if claim.value is None or means[best] < claim.value:
+        return ""
     sizes = np.array([json.loads(name).get("h", 0) for name in settings])
-    for h in sorted({*sizes[sizes < sizes[best]].tolist()}, reverse=True):
-        value = float(means[sizes == h].max())
-        if means[best] > claim.value and _verdict(claim, value) != "differs":
+    for h in np.unique(sizes[sizes < sizes[best]])[::-1]:
+        if _verdict(claim, float(means[sizes == h].max())) != "differs":
             return (
                 f"the score grows with the layer; with {h} neurons ours is where the paper has it"
             )

@@ -19,7 +19,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from ..errors import InputError
 from ._matplotlib import CURVE_COLOURS, INK, head, plain, pyplot
-from .projection import labels_of, machine_and_rows, project_onto
+from .projection import labels_of, machine_and_rows, project_onto, require_two_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -140,11 +140,7 @@ class OperatingDisplay:
         """
         pyplot(cls.__name__)
         machine, X = machine_and_rows(estimator, X, cls.__name__)
-        if len(machine.classes_) != 2:
-            raise InputError(
-                f"{cls.__name__} draws two classes; this machine knows {len(machine.classes_)}. "
-                "Fit a machine on two of them."
-            )
+        require_two_classes(machine, cls.__name__)
         labels = labels_of(machine, X, y)
         if positive is None:
             index = rarer(labels)

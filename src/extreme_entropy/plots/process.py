@@ -26,7 +26,13 @@ from ._matplotlib import (
     probability_colours,
     pyplot,
 )
-from .projection import ProjectionDisplay, labels_of, machine_and_rows, project_onto
+from .projection import (
+    ProjectionDisplay,
+    labels_of,
+    machine_and_rows,
+    project_onto,
+    require_two_classes,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -161,11 +167,9 @@ class ProcessDisplay:
         """
         pyplot(cls.__name__)
         machine, X = machine_and_rows(estimator, X, cls.__name__)
-        if len(machine.classes_) != 2:
-            raise InputError(
-                f"{cls.__name__} draws two classes; this machine knows {len(machine.classes_)}. "
-                "Fit a machine on two of them, or draw one pair with ProjectionDisplay(pair=…)."
-            )
+        require_two_classes(
+            machine, cls.__name__, ", or draw one pair with ProjectionDisplay(pair=…)"
+        )
         labels = labels_of(machine, X, y)
         projection = ProjectionDisplay._of(machine, X, labels, 0)
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))

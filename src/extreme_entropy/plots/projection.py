@@ -267,6 +267,15 @@ def machine_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
     return machine, X
 
 
+def require_two_classes(machine: Any, who: str, instead: str = "") -> None:
+    """Refuse machines of more classes; `instead` is what else could be done."""
+    if len(machine.classes_) != 2:
+        raise InputError(
+            f"{who} draws two classes; this machine knows {len(machine.classes_)}. "
+            f"Fit a machine on two of them{instead}."
+        )
+
+
 def labels_of(machine: Any, X: Any, y: Any) -> Array:
     """Labels as positions in the machine's classes, one for each row."""
     y = column_or_1d(y)

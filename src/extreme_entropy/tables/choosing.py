@@ -45,7 +45,7 @@ class Choice:
         """The machine with φ of these rows, drawn as it was for the candidates; no rows learnt."""
         drawn = self.largest.set_params(**params).partial_fit(X, y, classes)
         # Fewer landmarks are drawn as they come; fewer neurons may be drawn otherwise than many.
-        return drawn._smaller_twin(n_hidden=self.size) if self.model == "eem" else drawn.twin()
+        return drawn._smaller_twin(self.size) if isinstance(drawn, EEMClassifier) else drawn.twin()
 
 
 def choose(
