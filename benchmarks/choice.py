@@ -27,7 +27,7 @@ from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
 from extreme_entropy import EEMClassifier, EEMClassifierCV, gmean_score
-from extreme_entropy.estimators.elm import WELMClassifier
+from extreme_entropy.baselines.elm import WELMClassifier
 from extreme_entropy.selection.divergence_search import divergence_of
 
 DATASETS = (

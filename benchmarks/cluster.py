@@ -71,7 +71,7 @@ def constants(h: int) -> dict[str, float]:
     few, many = best_seconds(
         partial(small.fit, X[:50_000], y[:50_000]), partial(small.fit, X, y), repeats=3
     )
-    summary = small._summary
+    summary = small.summary_
     solve, add = best_seconds(small._solve, lambda: summary + summary, repeats=3)
     packed = pickle.dumps(summary, protocol=5)
     (send,) = best_seconds(partial(round_trip, summary), repeats=3)

@@ -69,7 +69,7 @@ def votes(machine: Any, X: Any) -> Any:
 
 def rest_odds(machine: Any, X: Any) -> Any:
     """Log-odds of each class against the rest, from the machine's own summaries."""
-    summary, odds = machine._summary, []
+    summary, odds = machine.summary_, []
     for k in range(summary.n_classes):
         rest = tuple(
             reduce(add, [cells[f] for c, cells in enumerate(summary.cells) if c != k])
@@ -83,8 +83,8 @@ def rest_odds(machine: Any, X: Any) -> Any:
             log_priors=np.log([0.5, 0.5]),
             log_costs=np.zeros(2),
         )
-        readout = machine._phi.readout(solved.operators)
-        odds.append(solved.log_odds(machine._phi.hidden(X) @ readout.T)[:, 0])
+        readout = machine.feature_map_.readout(solved.operators)
+        odds.append(solved.log_odds(machine.feature_map_.hidden(X) @ readout.T)[:, 0])
     return np.column_stack(odds)
 
 

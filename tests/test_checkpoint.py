@@ -59,7 +59,7 @@ def stopped(batches, after):
 def digest(machine):
     """All that was learnt and solved, to the last bit."""
     total = hashlib.sha256(machine.beta_.tobytes() + machine.variances_.tobytes())
-    for row in machine._summary.cells:
+    for row in machine.summary_.cells:
         for cell in row:
             total.update(cell.mean.tobytes() + cell.scatter.tobytes() + cell.cubic.tobytes())
             total.update(np.array([cell.n, cell.quartic]).tobytes())
@@ -121,7 +121,7 @@ def test_a_fit_goes_on_wherever_it_was_stopped(after, tmp_path, learnt):
     for stop in (after, after + 4):
         with pytest.raises(KeyboardInterrupt):
             new().fit_batches(stopped(in_batches(*table()), stop), checkpoint=path, every=3)
-    done = int(np.sum(load(path)._summary.counts)) if path.exists() else 0
+    done = int(np.sum(load(path).summary_.counts)) if path.exists() else 0
     learnt.clear()
     machine = new().fit_batches(in_batches(*table()), checkpoint=path, every=3)
     assert sum(learnt) == N - done
@@ -170,7 +170,7 @@ def test_a_checkpoint_is_a_machine_so_far(tmp_path):
     X, y = table()
     interrupted(tmp_path / "fit.eem")
     machine = load(tmp_path / "fit.eem")
-    assert 0 < np.sum(machine._summary.counts) < N
+    assert 0 < np.sum(machine.summary_.counts) < N
     assert machine.score(X, y) > 0.7
 
 
@@ -408,7 +408,7 @@ def test_pyarrow_sources_equal_arrays(columns, tmp_path):
             machine.decision_function(frame), expected, atol=1e-6 * abs(expected).max()
         )
         twin = machine.twin().fit_batches(columns, target="label")
-        assert np.sum(twin._summary.counts) == N
+        assert np.sum(twin.summary_.counts) == N
         with pytest.raises(InputError, match="the machine knows"):
             machine.twin().fit_batches(columns.rename_columns([*"abcd", "label"]), target="label")
 
@@ -423,7 +423,7 @@ def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatc
     learn = Learner._learn
 
     def until_4000(self, *given):
-        if hasattr(self, "_summary") and np.sum(self._summary.counts) >= 4_000:
+        if hasattr(self, "summary_") and np.sum(self.summary_.counts) >= 4_000:
             raise KeyboardInterrupt
         return learn(self, *given)
 

@@ -16,10 +16,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from extreme_entropy import DivergenceSearch, EEKMClassifier, EEMClassifier
+from extreme_entropy.baselines.elm import WELMClassifier
+from extreme_entropy.baselines.lssvm import LSSVMClassifier
 from extreme_entropy.entropy import cauchy_schwarz_divergence, kde_divergence
 from extreme_entropy.errors import InputError
-from extreme_entropy.estimators.elm import WELMClassifier
-from extreme_entropy.estimators.lssvm import LSSVMClassifier
 
 EEM = EEMClassifier(random_state=0)
 EEM_GRID = {"n_hidden": [5, 20], "activation": ["nsig", "rbf"]}

@@ -194,7 +194,7 @@ def test_sparse_rows_give_what_dense_rows_give(machine, form):
     """The same φ, folds, scaling and answers, however zeros are stored."""
     X, y = table()
     ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert ours._summary.counts == theirs._summary.counts
+    assert ours.summary_.counts == theirs.summary_.counts
     assert_same_answers(ours, theirs, form(X), X)
     np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
 
@@ -231,7 +231,7 @@ def test_untidy_sparse_rows_give_what_dense_rows_give(machine, form):
     X, y = table()
     np.testing.assert_array_equal(form(X).toarray(), X)
     ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert ours._summary.counts == theirs._summary.counts
+    assert ours.summary_.counts == theirs.summary_.counts
     assert_same_answers(ours, theirs, form(X), X)
 
 
@@ -264,7 +264,7 @@ def test_single_precision_stays_single_in_every_layer(machine):
     """Scaling, layer and whitening of float32 rows answer in float32."""
     X, y = table()
     X = X.astype(np.float32)
-    phi = clone(machine).fit(X, y)._phi.in_precision(X.dtype)
+    phi = clone(machine).fit(X, y).feature_map_.in_precision(X.dtype)
     assert phi.scaling(X).dtype == np.float32
     assert phi.hidden(X).dtype == np.float32
     assert phi(X).dtype == np.float32
@@ -291,7 +291,7 @@ def test_single_precision_answers_as_double_does(machine):
     single = X.astype(np.float32)
     ours, theirs = clone(machine).fit(single, y), clone(machine).fit(single.astype(float), y)
     assert ours.decision_function(single).dtype == np.float64
-    assert all(cell.scatter.dtype == np.float64 for row in ours._summary.cells for cell in row)
+    assert all(cell.scatter.dtype == np.float64 for row in ours.summary_.cells for cell in row)
     a, b = ours.predict_proba(single), theirs.predict_proba(single.astype(float))
     np.testing.assert_allclose(a, b, atol=0.02)
     assert (ours.predict(single) == theirs.predict(single.astype(float))).mean() > 0.98
@@ -537,7 +537,7 @@ def test_unknown_settings_are_refused_with_the_known_ones(machine, options):
 def drawn(activation, d=7, n_hidden=400):
     X = np.random.default_rng(0).random((50, d))
     machine = EEMClassifier.paper(activation, n_hidden, random_state=0)
-    return machine.fit(X, np.arange(50) % 2)._phi.layer
+    return machine.fit(X, np.arange(50) % 2).feature_map_.layer
 
 
 @pytest.mark.parametrize("activation", ["sig", "nsig", "rbf"])
@@ -585,16 +585,20 @@ def test_layers_are_the_papers_formulas(activation):
     X, y = table()
     machine = EEMClassifier(9, activation=activation, scale="minmax", random_state=0).fit(X, y)
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine._phi.layer
+    layer = machine.feature_map_.layer
     naive = [[neuron(activation, layer, i, z) for i in range(9)] for z in Z]
-    np.testing.assert_allclose(machine._phi(X), naive, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(machine.feature_map_(X), naive, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", ["tanimoto", "sorensen", "relu"])
 def test_neurons_drawn_from_the_data_are_its_rows(activation):
     """Each weight vector is a scaled row; relu's biases lie in [0, ‖w‖²]."""
     X, y = table()
-    layer = EEMClassifier(9, activation=activation, scale=None, random_state=0).fit(X, y)._phi.layer
+    layer = (
+        EEMClassifier(9, activation=activation, scale=None, random_state=0)
+        .fit(X, y)
+        .feature_map_.layer
+    )
     weights = (layer.weights if activation == "relu" else layer.centres).T
     assert all((row == X).all(axis=1).any() for row in weights)
     if activation == "relu":
@@ -606,11 +610,11 @@ def test_an_activation_of_ones_own_gets_scaled_rows_weights_and_biases():
     """φ is the callable's answer to Z, (h, d) weights and (h,) biases uniform on [0, 1]."""
     X, y = table()
     machine = EEMClassifier(9, activation=waves, scale="minmax", random_state=0).fit(X, y)
-    layer = machine._phi.layer
+    layer = machine.feature_map_.layer
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     assert layer.weights.shape == (9, 5)
     assert ((layer.weights >= 0) & (layer.weights <= 1)).all()
-    np.testing.assert_allclose(machine._phi(X), waves(Z, layer.weights, layer.biases))
+    np.testing.assert_allclose(machine.feature_map_(X), waves(Z, layer.weights, layer.biases))
 
 
 # -------------------------------------------------------------------- kernels and landmarks
@@ -631,7 +635,7 @@ def gram(kernel, A, B, gamma):
 
 
 def landmarks_of(machine):
-    layer = machine._phi.layer
+    layer = machine.feature_map_.layer
     return layer.centres.T if hasattr(layer, "centres") else layer.landmarks
 
 
@@ -651,7 +655,7 @@ def test_kernels_are_scikit_learns(kernel):
     landmarks = landmarks_of(machine)
     assert all((row == X).all(axis=1).any() for row in landmarks)
     np.testing.assert_allclose(
-        machine._phi.hidden(X), gram(kernel, X, landmarks, 0.7), rtol=1e-9, atol=1e-12
+        machine.feature_map_.hidden(X), gram(kernel, X, landmarks, 0.7), rtol=1e-9, atol=1e-12
     )
 
 
@@ -662,7 +666,7 @@ def test_features_multiply_to_the_nystrom_kernel(kernel):
     H = landmarks_of(machine)
     k = gram(kernel, X, H, 0.7)
     expected = k @ np.linalg.pinv(gram(kernel, H, H, 0.7), rcond=1e-10, hermitian=True) @ k.T
-    ours = machine._phi(X) @ machine._phi(X).T
+    ours = machine.feature_map_(X) @ machine.feature_map_(X).T
     np.testing.assert_allclose(ours, expected, atol=1e-6 * abs(expected).max())
 
 
@@ -671,7 +675,7 @@ def test_with_every_row_a_landmark_features_multiply_to_the_kernel(kernel):
     """Nyström is exact when nothing is left out."""
     machine, X, _ = fit_kernel(kernel, n_landmarks=60)
     expected = gram(kernel, X, X, 0.7)
-    ours = machine._phi(X) @ machine._phi(X).T
+    ours = machine.feature_map_(X) @ machine.feature_map_(X).T
     np.testing.assert_allclose(ours, expected, atol=1e-6 * abs(expected).max())
 
 
@@ -703,7 +707,7 @@ def test_projections_are_beta_times_features(machine):
     """`project`, which folds the whitening into β, equals βᵀφ(x)."""
     X, y = table()
     fitted = clone(machine).fit(X, y)
-    expected = fitted._phi(X) @ fitted.beta_
+    expected = fitted.feature_map_(X) @ fitted.beta_
     np.testing.assert_allclose(fitted.project(X), expected, atol=1e-8 * abs(expected).max())
 
 

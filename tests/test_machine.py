@@ -541,7 +541,7 @@ def test_cross_fitted_gaussians_are_those_of_held_out_rows(seed, n_classes):
     y = rng.choice(n_classes, size=160, p=[0.75, 0.25] if n_classes == 2 else [0.5, 0.3, 0.2])
     X = rng.normal(size=(160, 4)) + 1.2 * np.eye(4)[y]
     fitted = EEMClassifier(25, activation="rbf", ridge=0.0, random_state=seed).fit(X, y)
-    phi = fitted._phi
+    phi = fitted.feature_map_
     H, folds = phi(X), phi.content(X) % np.uint64(5)
     for p, (i, j) in enumerate(fitted.machine_.pairs):
         held_out = {i: [], j: []}
@@ -569,7 +569,7 @@ def test_the_automatic_ridge_is_the_best_on_held_out_rows(rng):
         y = rng.integers(0, 2, 90)
         X = noise * rng.normal(size=(90, 6)) + y[:, None]
         fitted = EEMClassifier(60, activation="relu", shrinkage=0.0, random_state=0).fit(X, y)
-        phi = fitted._phi
+        phi = fitted.feature_map_
         H, folds = phi(X), phi.content(X) % np.uint64(5)
         shares = np.array(SHARES)
         best = shares[np.argmax([_out_of_fold_separation(H, y, folds, s) for s in shares])]
@@ -600,7 +600,7 @@ def test_the_ridge_that_was_used_is_told(ridge):
     rng = np.random.default_rng(5)
     y = np.arange(200) % 2
     machine = EEMClassifier(15, ridge=ridge, random_state=0).fit(rng.normal(size=(200, 4)), y)
-    totals = [machine._summary.of_class(c) for c in range(2)]
+    totals = [machine.summary_.of_class(c) for c in range(2)]
     mean = sum(np.trace(shrink(t, "ledoit-wolf").covariance) for t in totals) / 15
     choices = [ridge] if ridge != "auto" else [share * mean for share in SHARES]
     assert np.isclose(machine.ridge_, choices, rtol=1e-9, atol=1e-12).any()

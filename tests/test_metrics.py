@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 from extreme_entropy import gmean_score
-from extreme_entropy.metrics import balanced_accuracy, gmean_scorer, scorer_of
+from extreme_entropy.metrics import balanced_accuracy, get_scorer, gmean_scorer
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -43,12 +43,12 @@ def test_balanced_accuracy_is_scikit_learn_s(rng):
 def test_scorers_by_name():
     """ "gmean" is ours, others are scikit-learn's, scorers stay; strange names are refused."""
     X, y = load_iris(return_X_y=True)
-    scores = cross_val_score(SVC(), X, y, scoring=scorer_of("gmean"))
+    scores = cross_val_score(SVC(), X, y, scoring=get_scorer("gmean"))
     by_hand = cross_val_score(SVC(), X, y, scoring=lambda m, X, y: gmean_score(y, m.predict(X)))
     np.testing.assert_allclose(scores, by_hand)
-    assert scorer_of(gmean_scorer) is gmean_scorer
-    assert scorer_of("accuracy")(DummyClassifier().fit(X, y), X, y) == pytest.approx(1 / 3)
-    grid = GridSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring=scorer_of("gmean")).fit(X, y)
+    assert get_scorer(gmean_scorer) is gmean_scorer
+    assert get_scorer("accuracy")(DummyClassifier().fit(X, y), X, y) == pytest.approx(1 / 3)
+    grid = GridSearchCV(SVC(), {"C": [0.1, 1.0]}, scoring=get_scorer("gmean")).fit(X, y)
     assert 0.9 < grid.best_score_ <= 1.0
     with pytest.raises(ValueError, match="gmeen"):
-        scorer_of("gmeen")
+        get_scorer("gmeen")

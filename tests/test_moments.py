@@ -156,10 +156,10 @@ def _data(rng, n=700, d=4):
     return X, rng.integers(0, 3, n)
 
 
-def _phi(kind, X, y):
+def feature_map_(kind, X, y):
     if kind == "kernel":
-        return EEKMClassifier(9, random_state=0).fit(X, y)._phi
-    return EEMClassifier(9, activation=kind, random_state=0).fit(X, y)._phi
+        return EEKMClassifier(9, random_state=0).fit(X, y).feature_map_
+    return EEMClassifier(9, activation=kind, random_state=0).fit(X, y).feature_map_
 
 
 @pytest.mark.parametrize("kind", ["rbf", "sig", "relu", "kernel"])
@@ -167,7 +167,7 @@ def _phi(kind, X, y):
 def test_the_reduction_is_the_definition(rng, monkeypatch, kind, chunk):
     """However rows are chunked, each class and fold gets the moments of its own φ(x)."""
     X, y = _data(rng)
-    phi = _phi(kind, X, y)
+    phi = feature_map_(kind, X, y)
     monkeypatch.setattr(chunks, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
     H, folds = phi(X.copy()), phi.content(X) % np.uint64(N_FOLDS)
     ours = summarise(phi, X, y, None, 3, N_FOLDS)
@@ -177,7 +177,7 @@ def test_the_reduction_is_the_definition(rng, monkeypatch, kind, chunk):
 def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
     """Shuffled rows, and rows in batches of any sizes (one of them empty), sum to the same."""
     X, y = _data(rng)
-    phi = _phi("rbf", X, y)
+    phi = feature_map_("rbf", X, y)
     monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     whole = summarise(phi, X, y, None, 3, N_FOLDS)
     order = rng.permutation(len(X))
@@ -193,7 +193,7 @@ def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
 def test_a_weight_is_a_repetition(rng, monkeypatch):
     """Weights 1, 2, 3 equal the rows once, twice, thrice; fractions scale every moment."""
     X, y = _data(rng, 300)
-    phi = _phi("rbf", X, y)
+    phi = feature_map_("rbf", X, y)
     monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     weight = rng.integers(1, 4, len(X))
     repeated = np.repeat(np.arange(len(X)), weight)
@@ -213,7 +213,7 @@ def test_dense_and_sparse_rows_have_the_same_summary(rng, kind, dtype):
     """CSR rows with the same values, weighted or not, give the same bits."""
     X, y = _data(rng)
     X, weight = X.astype(dtype), rng.random(len(X))
-    phi = _phi(kind, X, y)
+    phi = feature_map_(kind, X, y)
     for w in (None, weight):
         dense = summarise(phi, X, y, w, 3, N_FOLDS)
         assert same(dense, summarise(phi, sp.csr_array(X), y, w, 3, N_FOLDS))
@@ -223,7 +223,7 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
     """Moments of float32 rows differ from those of float64 rows by single rounding only."""
     X, y = _data(rng, 4000)
     X = X.astype(np.float32)
-    phi = _phi("rbf", X, y)
+    phi = feature_map_("rbf", X, y)
     monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
     single = summarise(phi, X, y, None, 3, 1)
     double = summarise(phi, X.astype(np.float64), y, None, 3, 1)
@@ -245,11 +245,11 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
         for n_jobs in (1, 2, 3)
     ]
     for other in machines[1:]:
-        assert same(other._summary, machines[0]._summary)
+        assert same(other.summary_, machines[0].summary_)
         assert np.array_equal(other.beta_, machines[0].beta_)
-    H, folds = machines[0]._phi(X), machines[0]._phi.content(X) % np.uint64(N_FOLDS)
+    H, folds = machines[0].feature_map_(X), machines[0].feature_map_.content(X) % np.uint64(N_FOLDS)
     expected = _by_definition(H, y, folds, 2, N_FOLDS)
-    assert_summaries_alike(machines[0]._summary, expected, H)
+    assert_summaries_alike(machines[0].summary_, expected, H)
 
 
 @pytest.mark.parametrize("cut", [lanes, lambda n: spans(n, 3), lambda n: spans(n, 10_000)])
@@ -267,7 +267,7 @@ def test_spans_and_pieces_sum_to_the_definition(rng, monkeypatch, weighted):
     """Rows in several spans, each class in several pieces, drifting away from the first rows."""
     X, y = _data(rng, 3000)
     X += np.linspace(0, 30, len(X))[:, np.newaxis]
-    phi = _phi("rbf", X, y)
+    phi = feature_map_("rbf", X, y)
     weight = rng.integers(1, 3, len(X)).astype(float) if weighted else None
     rows = np.repeat(np.arange(len(X)), 1 if weight is None else weight.astype(int))
     H, folds = phi(X[rows]), phi.content(X[rows]) % np.uint64(2)

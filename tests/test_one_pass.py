@@ -109,7 +109,7 @@ def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
             random_state=search.best_estimator_.random_state,
         )
         .fit(X, y)
-        ._phi
+        .feature_map_
     )
     H = phi(X)
     per_fold = -(-6 // n_folds)
@@ -146,7 +146,7 @@ def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng)
         refit = EEMClassifier(SIZES[-1], random_state=seed, **settings).fit(X[train], y[train])
         estimator, lines, _ = found[0, 2, fold]
         close(estimator.decision_function(lines), refit.decision_function(X[test]))
-        phi = refit._phi
+        phi = refit.feature_map_
         for size, k in enumerate(SIZES[:2]):
             chosen = np.r_[phi.block(k)]
             assert len(chosen) == k
@@ -219,8 +219,8 @@ def test_the_best_machine_is_the_fit_on_all_rows(rng, settings, n_folds):
     best = search.best_estimator_
     fresh = EEMClassifier(**best.get_params()).fit(X, y)
     close(best.decision_function(X), fresh.decision_function(X))
-    assert best._summary.n_folds == fresh._summary.n_folds
-    np.testing.assert_allclose(best._summary.counts, fresh._summary.counts)
+    assert best.summary_.n_folds == fresh.summary_.n_folds
+    np.testing.assert_allclose(best.summary_.counts, fresh.summary_.counts)
     more, labels = problem(rng, 50)
     best.partial_fit(more, labels).forget(more, labels)
     close(best.decision_function(X), fresh.decision_function(X))
@@ -237,16 +237,16 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
     else:
         search = EEKMClassifierCV(SIZES, **common).fit(X, y)
     best = search.best_estimator_
-    assert best._phi.layer.size == SIZES[search.best_index_[1]]
-    assert np.sum(best._summary.counts) == len(X)
+    assert best.feature_map_.layer.size == SIZES[search.best_index_[1]]
+    assert np.sum(best.summary_.counts) == len(X)
     assert best.score(X, y) > search.best_score_ - 0.05
-    folds = best._phi.content(X) % np.uint64(best._summary.n_folds)
+    folds = best.feature_map_.content(X) % np.uint64(best.summary_.n_folds)
     counts = [
-        [np.sum((y == c) & (folds == f)) for f in range(best._summary.n_folds)] for c in (0, 1)
+        [np.sum((y == c) & (folds == f)) for f in range(best.summary_.n_folds)] for c in (0, 1)
     ]
-    np.testing.assert_allclose(best._summary.counts, counts)
-    cells = best._summary.cells
-    H = best._phi(X)
+    np.testing.assert_allclose(best.summary_.counts, counts)
+    cells = best.summary_.cells
+    H = best.feature_map_(X)
     np.testing.assert_allclose(
         cells[1][0].mean, H[(y == 1) & (folds == 0)].mean(axis=0), atol=1e-9 * abs(H).max()
     )
@@ -300,7 +300,7 @@ def test_what_was_judged_is_what_is_fitted():
     assert search.best_params_["n_hidden"] == 10
     seed = int(check_random_state(0).randint(2**31 - 1))
     largest = EEMClassifier(120, random_state=seed).fit(X, y)
-    assert same(search.best_estimator_._phi, largest._phi.first(10))
+    assert same(search.best_estimator_.feature_map_, largest.feature_map_.first(10))
     assert gmean_score(y_new, search.predict(X_new)) > 0.8
     search.best_estimator_.partial_fit(X_new, y_new).forget(X_new, y_new)
 
@@ -333,7 +333,7 @@ def test_no_scored_row_was_drawn_for_phi(rng, search):
     y[2000:2500] = y[:500]
     found = judged(search, X, y)
     scored = sum(len(labels) for (s, k, _), (_, _, labels) in found.items() if s == k == 0)
-    content = search.best_estimator_._phi.content
+    content = search.best_estimator_.feature_map_.content
     hashes = content(X)
     drawn = np.unique(hashes)[:1000]
     assert len(np.intersect1d(hashes, drawn)) == 1000

@@ -73,7 +73,7 @@ def test_arythmia_saturates_the_papers_sigmoid_too(paper_data, monkeypatch):
     X, y = paper_data("arythmia")
     with pytest.warns(DegenerateWarning, match="saturated"):
         machine = EEMClassifier.paper("sig", 500, random_state=0).fit(X, y)
-    H = machine._phi(X.astype(float))
+    H = machine.feature_map_(X.astype(float))
     assert (1 - H).max() < 2e-13
     assert np.linalg.norm(H[y > 0].mean(axis=0) - H[y < 0].mean(axis=0)) < 1e-14
     # Rounding taken at its word gives the figure that the paper prints.

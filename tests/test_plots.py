@@ -195,7 +195,7 @@ def test_the_feature_plane_is_true_to_the_method(machine, data):
     X, y = data()
     machine = clone(machine).fit(X, y)
     features = ProcessDisplay.from_estimator(machine, X, y).features
-    phi = machine._phi(X)
+    phi = machine.feature_map_(X)
     np.testing.assert_allclose(features.points[:, 0], machine.project(X), atol=1e-9)
 
     # v from the rows: the part of the plane's second coordinate that φ(x) explains.
@@ -263,7 +263,7 @@ def test_more_columns_are_seen_by_their_principal_components():
     X, y = wide()
     machine = EEMClassifier(30, random_state=0).fit(X, y)
     display = ProcessDisplay.from_estimator(machine, X, y)
-    scaled = machine._phi.scaling(X)
+    scaled = machine.feature_map_.scaling(X)
     singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(display.inputs.points, axis=0), singular[:2])
     assert display.inputs.names[0].startswith("principal component 1 (")

@@ -61,8 +61,8 @@ def numbers(summary):
 
 def assert_same_machine(ours, theirs, X):
     """Equal summaries to 1e-12 of their scale and equal decisions to 1e-6 of theirs."""
-    assert same(ours._phi, theirs._phi)
-    for (a, _), (b, scale) in zip(numbers(ours._summary), numbers(theirs._summary), strict=True):
+    assert same(ours.feature_map_, theirs.feature_map_)
+    for (a, _), (b, scale) in zip(numbers(ours.summary_), numbers(theirs.summary_), strict=True):
         np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * scale)
     assert_same_decisions(ours, theirs, X)
 
@@ -195,9 +195,9 @@ def test_order_of_rows_does_not_matter(kind, decision):
     X, y = table(3)
     mixed = np.random.default_rng(1).permutation(len(y))
     ours, theirs = new(kind, decision).fit(X[mixed], y[mixed]), new(kind, decision).fit(X, y)
-    assert ours._summary.counts == theirs._summary.counts
+    assert ours.summary_.counts == theirs.summary_.counts
     if ours.scale != "standard":  # whose means are sums, equal but for rounding
-        assert same(ours._phi, theirs._phi)
+        assert same(ours.feature_map_, theirs.feature_map_)
     assert_same_decisions(ours, theirs, X)
 
 
@@ -212,7 +212,7 @@ def test_a_weight_is_a_repetition(kind, decision):
     weighted = new(kind, decision).fit(
         np.concatenate([X, stray]), np.concatenate([y, y[:9]]), sample_weight=weight
     )
-    assert twice._summary.counts == weighted._summary.counts
+    assert twice.summary_.counts == weighted.summary_.counts
     assert_same_decisions(twice, weighted, X)
 
 
@@ -231,7 +231,7 @@ def test_threads_do_not_change_a_bit(kind):
     X, y = table(n=24_000)
     size = {"n_hidden": 8} if kind.startswith("EEM") else {"n_landmarks": 8}
     one, two = (new(kind, **size, n_jobs=jobs).fit(X, y) for jobs in (1, 2))
-    assert same(one._summary, two._summary)
+    assert same(one.summary_, two.summary_)
     np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 

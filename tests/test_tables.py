@@ -514,7 +514,7 @@ def test_of_a_wide_table_fewer_rows_are_compared(people, tmp_path, monkeypatch):
     model = fitted(people, tmp_path)
     assert model.facts["compared_rows"] == 150
     assert model.facts["rows"] == 400
-    assert np.sum(model.classifier._summary.counts) == 400
+    assert np.sum(model.classifier.summary_.counts) == 400
 
 
 def test_rows_without_a_label_are_left_out_and_counted(people, tmp_path):
@@ -667,7 +667,7 @@ def test_the_model_is_the_machine_that_was_judged(tmp_path):
     table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
     pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
     written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
-    layer = written.classifier._phi.layer
+    layer = written.classifier.feature_map_.layer
     assert written.facts["size"] == written.classifier.n_hidden == layer.size == 50
     np.testing.assert_array_equal(np.count_nonzero(layer.linear.weights, axis=0), 1)
     predicted = written.classifier.predict(written.encode(table.slice(500)))

@@ -1,10 +1,10 @@
 """Extreme Entropy Machines: closed-form classifiers fitted from sums."""
 
-from .estimators._saving import load
+from .baselines.elm import ELMClassifier, WELMClassifier
+from .baselines.lssvm import LSSVMClassifier
 from .estimators.eekm import EEKMClassifier
 from .estimators.eem import EEMClassifier
-from .estimators.elm import ELMClassifier, WELMClassifier
-from .estimators.lssvm import LSSVMClassifier
+from .estimators.saving import load
 from .metrics import gmean_score
 from .selection.divergence_search import DivergenceSearch
 from .selection.eekm_cv import EEKMClassifierCV

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
-from sklearn.metrics import get_scorer, make_scorer
+from sklearn.metrics import get_scorer as sklearn_scorer
+from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-__all__ = ["balanced_accuracy", "gmean_score", "gmean_scorer", "scorer_of"]
+__all__ = ["balanced_accuracy", "get_scorer", "gmean_score", "gmean_scorer"]
 
 
 def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -49,7 +50,7 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
 gmean_scorer = make_scorer(gmean_score)
 
 
-def scorer_of(scoring: Any) -> Any:
+def get_scorer(scoring: Any) -> Any:
     """A scorer by its name, "gmean" or any that scikit-learn knows, or the scorer itself.
 
     Parameters
@@ -67,9 +68,10 @@ def scorer_of(scoring: Any) -> Any:
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.svm import SVC
-    >>> from extreme_entropy.metrics import scorer_of
+    >>> from extreme_entropy.metrics import get_scorer
     >>> X, y = load_iris(return_X_y=True)
-    >>> cross_val_score(SVC(), X, y, scoring=scorer_of("gmean")).mean() > 0.9
+    >>> cross_val_score(SVC(), X, y, scoring=get_scorer("gmean")).mean() > 0.9
     np.True_
     """
-    return gmean_scorer if isinstance(scoring, str) and scoring == "gmean" else get_scorer(scoring)
+    is_gmean = isinstance(scoring, str) and scoring == "gmean"
+    return gmean_scorer if is_gmean else sklearn_scorer(scoring)

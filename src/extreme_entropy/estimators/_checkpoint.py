@@ -63,7 +63,7 @@ class Keeper(Keepless):
 
     def restore(self, learner: Any) -> None:
         """Bring the learner to where the checkpoint left off, if there is one."""
-        from ._saving import FITTED, unpacked
+        from .saving import FITTED, unpacked
 
         if not self.path.exists():
             return
@@ -100,7 +100,7 @@ class Keeper(Keepless):
                 f"Set those, or name another file. {ANEW}"
             )
         if learner._is_twin != kept._is_twin or (
-            learner._is_twin and not same(learner._phi, kept._phi)
+            learner._is_twin and not same(learner.feature_map_, kept.feature_map_)
         ):
             raise InputError(
                 f"The checkpoint {str(self.path)!r} is of a machine with another φ. "
@@ -146,7 +146,7 @@ class Keeper(Keepless):
 
 def _packed(learner: Any, n: int, digest: str) -> tuple[dict[str, Any], dict[str, Array]]:
     """A machine that is not yet solved as plain values and arrays."""
-    from ._saving import FITTED, _pack
+    from .saving import FITTED, _pack
 
     arrays: dict[str, Array] = {}
     parameters = {

@@ -222,7 +222,7 @@ class Decider(State):
         log_priors, log_costs = self._log_stakes()
         with one_blas_thread():
             machine = solve(
-                self._summary,
+                self.summary_,
                 shrinkage=self.shrinkage,
                 ridge=self.ridge,
                 cross_fitted=self.decision == "cross-fitted",
@@ -230,7 +230,7 @@ class Decider(State):
                 log_costs=log_costs,
                 run=partial(run, n_jobs=self.n_jobs, ahead=FEW_LANES),
             )
-        self._solved = (machine, self._phi.readout(machine.operators))
+        self._solved = (machine, self.feature_map_.readout(machine.operators))
         self._warn(machine)
         return self._solved
 
@@ -250,7 +250,7 @@ class Decider(State):
     def _line(self) -> Line:
         """All that an answer to a row needs."""
         machine, readout = self._ready()
-        return Line(self._phi, readout, machine, self.classes_)
+        return Line(self.feature_map_, readout, machine, self.classes_)
 
     def _answer(self, X: Any, kind: Answer) -> Any:
         """An answer to each row: at once, or when it is asked for where X lies in blocks."""
@@ -267,7 +267,7 @@ class Decider(State):
         return self._line().project(X, partial(run, n_jobs=self.n_jobs, ahead=FEW_LANES))
 
     def _log_stakes(self) -> tuple[Array, Array]:
-        counts = np.sum(self._summary.counts, axis=1)
+        counts = np.sum(self.summary_.counts, axis=1)
         return (
             _stakes.log_priors(self.priors, self.classes_, counts),
             _stakes.log_costs(self.costs, self.classes_),
@@ -284,7 +284,7 @@ class Decider(State):
                 DegenerateWarning,
                 stacklevel=4,
             )
-        counts = np.sum(self._summary.counts, axis=1)
+        counts = np.sum(self.summary_.counts, axis=1)
         if "one row" in machine.remarks:
             warnings.warn(
                 f"Class {self.classes_[counts <= 1].tolist()} has one row only; its covariance is "

@@ -64,11 +64,11 @@ class Learner(State):
         self._validate_params()
         table = table_of(self, X, y, sample_weight, reset=not self._is_twin)
         classes = self.classes_ if self._is_twin else classes_of(table.seen.labels)
-        phi = self._phi if self._is_twin else self._draw(table)
+        phi = self.feature_map_ if self._is_twin else self._draw(table)
         n_folds = self._n_folds(fresh=not self._is_twin)
         summary = table.add_up(sum_up, phi, classes, n_folds)
         _stakes.check(self.priors, self.costs, classes)
-        self.classes_, self._phi, self._summary = classes, phi, summary
+        self.classes_, self.feature_map_, self.summary_ = classes, phi, summary
         self._solved = None
         if not self._classes_without_rows():
             self._solve()
@@ -93,7 +93,7 @@ class Learner(State):
             The classifier with the rows learnt.
         """
         self._validate_params()
-        first = not hasattr(self, "_phi")
+        first = not hasattr(self, "feature_map_")
         return self._learn(table_of(self, X, y, sample_weight, reset=first), classes)
 
     def fit_batches(
@@ -158,7 +158,7 @@ class Learner(State):
         for X, y, weight in gathered(keeper.not_yet_counted(given)):
             learner._learn(InMemory(X, y, weight, self.n_jobs), classes)
             keeper.keep(learner)
-        if not hasattr(learner, "_phi"):
+        if not hasattr(learner, "feature_map_"):
             raise InputError("There must be rows to learn from; `batches` held none.")
         learner._ready()
         if names is not None:
@@ -185,8 +185,8 @@ class Learner(State):
         """
         check_is_fitted(self)
         table = table_of(self, X, y, sample_weight, reset=False)
-        part = table.add_up(sum_up, self._phi, self.classes_, self._n_folds(fresh=False))
-        held, asked = np.array(self._summary.counts), np.array(part.counts)
+        part = table.add_up(sum_up, self.feature_map_, self.classes_, self._n_folds(fresh=False))
+        held, asked = np.array(self.summary_.counts), np.array(part.counts)
         if (asked > held * (1 + 1e-12)).any():
             raise ForgetError(
                 "Only rows that were learnt can be forgotten; "
@@ -194,7 +194,7 @@ class Learner(State):
                 "(a class would be left with fewer than no rows). Nothing was changed. "
                 "Pass exactly rows, labels and weights given to fit or partial_fit before."
             )
-        self._summary, self._solved = self._summary - part, None
+        self.summary_, self._solved = self.summary_ - part, None
         return self
 
     def merge(self, other: Learner) -> Self:
@@ -215,7 +215,7 @@ class Learner(State):
         """
         for machine in (self, other):
             check_is_fitted(machine)
-        if type(self) is not type(other) or not same(self._phi, other._phi):
+        if type(self) is not type(other) or not same(self.feature_map_, other.feature_map_):
             raise MergeError(
                 "Machines can be merged only if they share φ (the same neurons and scaling); "
                 "these two were drawn apart. Make one of them with `other = machine.twin()` "
@@ -227,12 +227,12 @@ class Learner(State):
                 f"{self.classes_.tolist()}, the other {other.classes_.tolist()}. "
                 "Pass all `classes` to the first partial_fit."
             )
-        if self._summary.n_folds != other._summary.n_folds:
+        if self.summary_.n_folds != other.summary_.n_folds:
             raise MergeError(
                 "Machines can be merged only if both have the same `decision`; "
                 f"one has {self.decision!r}, the other {other.decision!r}."
             )
-        self._summary, self._solved = self._summary + other._summary, None
+        self.summary_, self._solved = self.summary_ + other.summary_, None
         return self
 
     def __add__(self, other: Learner) -> Self:
@@ -250,25 +250,27 @@ class Learner(State):
         """
         check_is_fitted(self)
         twin = clone(self)
-        for name in ("n_features_in_", "feature_names_in_", "classes_", "_phi"):
+        for name in ("n_features_in_", "feature_names_in_", "classes_", "feature_map_"):
             if hasattr(self, name):
                 setattr(twin, name, getattr(self, name))
         twin._is_twin = True
-        twin._summary = Summary.empty(len(self.classes_), self._summary.n_folds, self._phi.h)
+        twin.summary_ = Summary.empty(
+            len(self.classes_), self.summary_.n_folds, self.feature_map_.h
+        )
         twin._solved = None
         return twin
 
     def _learn(self, table: Table, classes: Any) -> Self:
         """Add rows to what is known; the first ones draw φ."""
-        first = not hasattr(self, "_phi")
+        first = not hasattr(self, "feature_map_")
         known = labels_to_expect(
             getattr(self, "classes_", None), classes, lambda: table.seen.labels
         )
-        phi = self._draw(table) if first else self._phi
+        phi = self._draw(table) if first else self.feature_map_
         part = table.add_up(sum_up, phi, known, self._n_folds(fresh=first))
         _stakes.check(self.priors, self.costs, known)
-        self._summary = part if first else self._summary + part
-        self.classes_, self._phi, self._solved = known, phi, None
+        self.summary_ = part if first else self.summary_ + part
+        self.classes_, self.feature_map_, self._solved = known, phi, None
         return self
 
     def _draw(self, table: Table) -> FeatureMap:
@@ -308,10 +310,10 @@ class Learner(State):
         wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
         if fresh:
             return wanted
-        if self._summary.n_folds < wanted:
+        if self.summary_.n_folds < wanted:
             raise InputError(
                 "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
                 "learnt, since sums are kept by fold for them; this machine has learnt rows "
                 "without folds. Fit a new machine, or set decision='paper' and a numeric ridge."
             )
-        return self._summary.n_folds
+        return self.summary_.n_folds

@@ -67,7 +67,7 @@ def _parameters(machine: Any) -> str:
 
 
 def _classes(machine: Any) -> str:
-    counts = np.sum(machine._summary.counts, axis=1)
+    counts = np.sum(machine.summary_.counts, axis=1)
     two = len(counts) == 2
     rows = [
         f'<span style="display:inline-block;margin-right:1.2em">{_dot(c) if two else ""}'

@@ -29,8 +29,8 @@ class State:
     # Set by learning.
     classes_: Array
     feature_names_in_: Array
-    _phi: FeatureMap
-    _summary: Summary
+    feature_map_: FeatureMap
+    summary_: Summary
     # A twin's φ and classes are another machine's, and stay.
     _is_twin: bool = False
     # The machine and its operators on the hidden layer, solved when first asked for.
@@ -58,5 +58,5 @@ class State:
         raise NotImplementedError
 
     def _classes_without_rows(self) -> list[Any]:
-        counts = np.sum(self._summary.counts, axis=1)
+        counts = np.sum(self.summary_.counts, axis=1)
         return self.classes_[counts == 0].tolist()

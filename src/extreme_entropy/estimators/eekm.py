@@ -11,12 +11,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..features.kernels import KERNELS, kernel_layer, median_gamma
 from ..features.landmarks import whitening
-from ._entropy_machine import EntropyMachine
+from .base import EntropyClassifier
 
 Array = np.ndarray[Any, Any]
 
 
-class EEKMClassifier(EntropyMachine):
+class EEKMClassifier(EntropyClassifier):
     """Extreme Entropy Kernel Machine.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened by
@@ -78,7 +78,7 @@ default="rbf"
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS)), callable],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"})],
-        **EntropyMachine._parameter_constraints,
+        **EntropyClassifier._parameter_constraints,
     }
 
     def __init__(

@@ -12,13 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..features.mixed import draw_mixed
 from ..features.neurons import FROM_ROWS, UNIFORM, draw_custom, draw_from_rows, draw_uniform
 from ..moments.summary import Summary
-from ._entropy_machine import EntropyMachine
 from ._learning import SAMPLE_ROWS
+from .base import EntropyClassifier
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifier(EntropyMachine):
+class EEMClassifier(EntropyClassifier):
     """Extreme Entropy Machine.
 
     Rows pass through a layer of random neurons. Each class becomes a Gaussian with a shrunk
@@ -109,7 +109,7 @@ default="mixed"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions({"mixed", *UNIFORM, *FROM_ROWS}), callable],
-        **EntropyMachine._parameter_constraints,
+        **EntropyClassifier._parameter_constraints,
     }
 
     def __init__(
@@ -175,8 +175,8 @@ default="mixed"
     def _smaller_twin(self, k: int) -> Self:
         """A twin with k of these neurons, as parts of a path have them."""
         twin = self.twin().set_params(n_hidden=k)
-        twin._phi = self._phi.first(k)
-        twin._summary = Summary.empty(len(self.classes_), self._summary.n_folds, k)
+        twin.feature_map_ = self.feature_map_.first(k)
+        twin.summary_ = Summary.empty(len(self.classes_), self.summary_.n_folds, k)
         return twin
 
     def _rows_to_draw(self) -> int:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..plots._matplotlib import CLASS_COLOURS, INK
+from ..plots.style import CLASS_COLOURS, INK
 from .pictures import svg
 from .ranks import groups
 

@@ -27,10 +27,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
+from ..baselines.elm import WELMClassifier
+from ..baselines.lssvm import LSSVMClassifier, memory_needed
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
-from ..estimators.elm import WELMClassifier
-from ..estimators.lssvm import LSSVMClassifier, memory_needed
 from .jobs import Array, Setting
 
 SIZES = (50, 100, 250, 500, 1000)

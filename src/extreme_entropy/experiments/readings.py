@@ -122,13 +122,13 @@ def refilled(X: Array, fill: Callable[[Array], float]) -> Array:
 
 def by_parts(fitted: Any, X: Array, y: Array, X_test: Array) -> Array:
     """The same machine put together from scikit-learn's parts, without our check for rounding."""
-    H, labels = fitted._phi(X), fitted.classes_
+    H, labels = fitted.feature_map_(X), fitted.classes_
     low, high = (H[y == label] for label in labels)
     covariances = [LedoitWolf().fit(part).covariance_ for part in (low, high)]
     operator = np.linalg.pinv(sum(covariances)) @ (high.mean(axis=0) - low.mean(axis=0))
     m_low, m_high = (part.mean(axis=0) @ operator for part in (low, high))
     s_low, s_high = (operator @ covariance @ operator for covariance in covariances)
-    line = fitted._phi(X_test) @ operator
+    line = fitted.feature_map_(X_test) @ operator
     log_odds = GaussianPair((m_low, m_high), (s_low, s_high)).log_ratio(line)
     return labels[(log_odds > 0).astype(int)]
 

@@ -56,7 +56,7 @@ def table_of(table: str, found: list[Cell]) -> Table:
             [dataset, *(_shown(by_place[dataset, model]) for model in models)]
             for dataset in datasets_of(table)
         ],
-        _summary(table, found),
+        summary_(table, found),
     )
 
 
@@ -153,7 +153,7 @@ def _shown(cell: Cell) -> str:
     return f"{ours} / {theirs} {MARKS[cell.verdict]}".rstrip()
 
 
-def _summary(table: str, found: list[Cell]) -> list[str]:
+def summary_(table: str, found: list[Cell]) -> list[str]:
     run = [cell for cell in found if cell.value is not None]
     lines = [
         f"{len(run)} of {len(found)} cells run, {_folds(run)}: "

@@ -20,7 +20,7 @@ from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
 from ..datasets import list_datasets
-from ..plots._matplotlib import CURVE_COLOURS, INK
+from ..plots.style import CURVE_COLOURS, INK
 from ..selection.eem_cv import EEMClassifierCV
 from .claims import datasets_of
 from .jobs import Array, Job, data_of

@@ -18,8 +18,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
-from ._matplotlib import CURVE_COLOURS, INK, head, plain, pyplot
 from .projection import labels_of, machine_and_rows, project_onto, require_two_classes
+from .style import CURVE_COLOURS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 

@@ -9,7 +9,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
-from ._matplotlib import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
+from .style import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 

@@ -17,7 +17,14 @@ from sklearn.decomposition import PCA
 from ..errors import InputError
 from ..features.chunks import dense
 from ..machine.covariance import shrink
-from ._matplotlib import (
+from .projection import (
+    ProjectionDisplay,
+    labels_of,
+    machine_and_rows,
+    project_onto,
+    require_two_classes,
+)
+from .style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
@@ -25,13 +32,6 @@ from ._matplotlib import (
     plain,
     probability_colours,
     pyplot,
-)
-from .projection import (
-    ProjectionDisplay,
-    labels_of,
-    machine_and_rows,
-    project_onto,
-    require_two_classes,
 )
 
 Array = np.ndarray[Any, Any]
@@ -345,7 +345,7 @@ def input_plane(machine: Any, X: Any) -> Plane:
         return Plane(rows, (plain(names[0]), plain(names[1])))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
-        points = pca.fit_transform(machine._phi.scaling(rows))
+        points = pca.fit_transform(machine.feature_map_.scaling(rows))
     first, second = (f" ({share:.0%})" for share in np.nan_to_num(pca.explained_variance_ratio_))
     return Plane(points, (f"principal component 1{first}", f"principal component 2{second}"))
 
@@ -353,7 +353,7 @@ def input_plane(machine: Any, X: Any) -> Plane:
 def _feature_plane(machine: Any, X: Any) -> Features:
     """Rows and classes in the plane of β and v."""
     beta = machine.beta_
-    classes = [shrink(machine._summary.of_class(c), machine.shrinkage) for c in range(2)]
+    classes = [shrink(machine.summary_.of_class(c), machine.shrinkage) for c in range(2)]
     plane = np.array([beta, _widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return Features(
         project_onto(machine, X, plane),

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from ..machine.projection import project
-from ._matplotlib import CLASS_COLOURS, INK, head, plain, pyplot
+from .style import CLASS_COLOURS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 
@@ -294,6 +294,6 @@ def labels_of(machine: Any, X: Any, y: Any) -> Array:
 def project_onto(machine: Any, X: Any, operators: Array) -> Array:
     """Checked rows on the lines of operators on φ, one column each."""
     # Not `machine.project`, which would miss the column names of rows that are already checked.
-    phi = machine._phi.in_precision(X.dtype)
-    readout = machine._phi.readout(operators).T.astype(X.dtype)
+    phi = machine.feature_map_.in_precision(X.dtype)
+    readout = machine.feature_map_.readout(operators).T.astype(X.dtype)
     return project(phi, X, readout).astype(np.float64, copy=False)

@@ -12,9 +12,9 @@ from typing import Any, Self
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from ._matplotlib import CLASS_COLOURS, CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
 from .process import input_plane
 from .projection import labels_of, machine_and_rows, project_onto
+from .style import CLASS_COLOURS, CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 

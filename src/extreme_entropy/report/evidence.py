@@ -88,7 +88,7 @@ def learnt_these(machine: Any, evidence: Evidence) -> bool:
         return False
     beta = machine.machine_.operators[0]
     for c in np.unique(evidence.labels):
-        learnt = machine._summary.of_class(int(c))
+        learnt = machine.summary_.of_class(int(c))
         here = evidence.projections[evidence.labels == c, 0]
         variance = float(beta @ learnt.scatter @ beta) / learnt.n
         close = 1e-4 * np.sqrt(variance) + 1e-9
@@ -101,4 +101,4 @@ def learnt_these(machine: Any, evidence: Evidence) -> bool:
 
 def learnt_counts(machine: Any) -> Array:
     """Rows of each class that the machine has learnt."""
-    return np.sum(machine._summary.counts, axis=1)
+    return np.sum(machine.summary_.counts, axis=1)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..plots._matplotlib import plain
 from ..plots.operating import OperatingDisplay
 from ..plots.path import PathDisplay
 from ..plots.projection import ProjectionDisplay
 from ..plots.regions import RegionsDisplay
+from ..plots.style import plain
 from .about import About
 from .evidence import Evidence
 from .svg import Picture, draw

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 from markupsafe import Markup
 
-from ..plots._matplotlib import CLASS_COLOURS, CURVE_COLOURS
+from ..plots.style import CLASS_COLOURS, CURVE_COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"

@@ -16,14 +16,14 @@ from ..engines.blocks import engine_of
 from ..engines.threads import one_blas_thread, run
 from ..errors import InputError
 from ..estimators import _stakes
-from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import N_FOLDS
 from ..estimators._rows import check_rows, check_weight, classes_of, encode, with_progress
 from ..estimators._tables import InBlocks, InMemory, Table, sum_up, table_of
+from ..estimators.base import EntropyClassifier
 from ..features.chunks import chunks
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
-from ..metrics import scorer_of
+from ..metrics import get_scorer
 from ..moments.summary import Summary
 from .folds import UNTESTED, by_content, check_folds, dealt, split
 from .judged import Judged
@@ -66,16 +66,16 @@ class PathCV(ClassifierMixin, BaseEstimator):
     progress: bool
     n_jobs: int | None
     random_state: Any
-    best_estimator_: EntropyMachine
+    best_estimator_: EntropyClassifier
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cv": ["cv_object"],
         "scoring": [str, callable],
         "progress": ["boolean"],
-        **EntropyMachine._parameter_constraints,
+        **EntropyClassifier._parameter_constraints,
     }
     _size_name: ClassVar[str]
-    _kind: ClassVar[type[EntropyMachine]]
+    _kind: ClassVar[type[EntropyClassifier]]
     # Parameters that every candidate takes over.
     _shared: ClassVar[tuple[str, ...]] = (
         *("scale", "shrinkage", "ridge", "decision", "priors", "costs", "n_jobs"),
@@ -104,7 +104,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         sizes = _sizes(self._size_name, getattr(self, self._size_name))
-        scorer = scorer_of(self.scoring)
+        scorer = get_scorer(self.scoring)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         given = (X, y, sample_weight)
         folded = self._rows if engine_of(X) is None else self._block_rows
@@ -217,7 +217,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """The parameters of a candidate."""
         raise NotImplementedError
 
-    def _machine(self, seed: int, **params: Any) -> EntropyMachine:
+    def _machine(self, seed: int, **params: Any) -> EntropyClassifier:
         """The machine of a candidate, unfitted."""
         shared = {name: getattr(self, name) for name in self._shared}
         return self._kind(random_state=seed, **shared, **params)
@@ -245,13 +245,13 @@ class PathCV(ClassifierMixin, BaseEstimator):
         return N_FOLDS if n_folds % N_FOLDS == 0 else n_folds if n_folds > N_FOLDS else None
 
     def _assembled(
-        self, machine: EntropyMachine, phi: FeatureMap, summary: Summary
-    ) -> EntropyMachine:
+        self, machine: EntropyClassifier, phi: FeatureMap, summary: Summary
+    ) -> EntropyClassifier:
         """The machine of all rows from the sums of the folds: the fit it would have been."""
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self, name):
                 setattr(machine, name, getattr(self, name))
-        machine._phi, machine._summary = phi, summary
+        machine.feature_map_, machine.summary_ = phi, summary
         machine._solve()
         return machine
 
@@ -298,7 +298,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """The share of rows whose class the best machine predicts."""
         return self._best().score(X, y, sample_weight)
 
-    def _best(self) -> EntropyMachine:
+    def _best(self) -> EntropyClassifier:
         check_is_fitted(self)
         return self.best_estimator_
 

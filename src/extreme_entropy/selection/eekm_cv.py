@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from ..errors import InputError
-from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._learning import Look
 from ..estimators._tables import Table
+from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..features.feature_map import FeatureMap
 from ..features.kernels import kernel_layer, median_gamma
@@ -93,7 +93,7 @@ class EEKMClassifierCV(PathCV):
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_landmarks"
-    _kind: ClassVar[type[EntropyMachine]] = EEKMClassifier
+    _kind: ClassVar[type[EntropyClassifier]] = EEKMClassifier
     _shared: ClassVar[tuple[str, ...]] = ("kernel", *PathCV._shared)
 
     def __init__(

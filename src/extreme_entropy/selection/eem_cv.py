@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
-from ..estimators._entropy_machine import EntropyMachine
 from ..estimators._tables import Table
+from ..estimators.base import EntropyClassifier
 from ..estimators.eem import EEMClassifier
 from ._path_cv import PathCV
 from .one_pass import Draw, Drawn
@@ -92,7 +92,7 @@ class EEMClassifierCV(PathCV):
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_hidden"
-    _kind: ClassVar[type[EntropyMachine]] = EEMClassifier
+    _kind: ClassVar[type[EntropyClassifier]] = EEMClassifier
 
     def __init__(
         self,

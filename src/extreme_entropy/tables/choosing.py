@@ -15,7 +15,7 @@ from scipy.stats import t as student
 from sklearn.base import clone
 
 from ..errors import InputError
-from ..estimators._entropy_machine import EntropyMachine
+from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..selection.eekm_cv import EEKMClassifierCV
@@ -25,7 +25,10 @@ Array = np.ndarray[Any, Any]
 
 MODELS = ("eem", "eekm")
 SEARCHES: dict[str, Callable[..., Any]] = {"eem": EEMClassifierCV, "eekm": EEKMClassifierCV}
-MACHINES: dict[str, Callable[..., EntropyMachine]] = {"eem": EEMClassifier, "eekm": EEKMClassifier}
+MACHINES: dict[str, Callable[..., EntropyClassifier]] = {
+    "eem": EEMClassifier,
+    "eekm": EEKMClassifier,
+}
 SIZES = {"eem": "n_hidden", "eekm": "n_landmarks"}
 TRIED = {"eem": (50, 100, 250, 500), "eekm": (50, 100, 250)}
 FOLDS = 10
@@ -35,13 +38,13 @@ FOLDS = 10
 class Choice:
     """The machine to fit on all rows, and what is known of it."""
 
-    largest: EntropyMachine  # unfitted; the machine is a part of it
+    largest: EntropyClassifier  # unfitted; the machine is a part of it
     model: str
     size: int
     estimate: dict[str, Any] | None  # GMean with an interval; None where classes are too small
     path: list[dict[str, Any]]  # one entry for each candidate
 
-    def empty(self, X: Array, y: Array, classes: Array, **params: Any) -> EntropyMachine:
+    def empty(self, X: Array, y: Array, classes: Array, **params: Any) -> EntropyClassifier:
         """The machine with φ of these rows, drawn as it was for the candidates; no rows learnt."""
         drawn = self.largest.set_params(**params).partial_fit(X, y, classes)
         # Fewer landmarks are drawn as they come; fewer neurons may be drawn otherwise than many.

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import ExtremeEntropyWarning, InputError
-from ..estimators._entropy_machine import EntropyMachine
+from ..estimators.base import EntropyClassifier
 from .choosing import MODELS, Choice, choose, match_costs
 from .labels import told
 from .model import TableModel
@@ -131,7 +131,7 @@ def _encoded(seen: Profile, seed: int) -> tuple[Array, Array, Array]:
 
 def _learn(
     empty: TableModel, source: Source, watch: Watch
-) -> tuple[EntropyMachine, dict[str, Any]]:
+) -> tuple[EntropyClassifier, dict[str, Any]]:
     """All rows learnt into an empty classifier, and their counts."""
     columns = empty.require(source)
     counts: Counter[str] = Counter(dict.fromkeys(empty.label_names, 0))

@@ -12,8 +12,8 @@ import pyarrow as pa
 
 from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
-from ..estimators._entropy_machine import EntropyMachine
-from ..estimators._saving import packed, unpacked
+from ..estimators.base import EntropyClassifier
+from ..estimators.saving import packed, unpacked
 from .columns import Columns
 from .labels import TYPES, has_label, read_labels, told
 from .reading import Source
@@ -58,7 +58,7 @@ class TableModel:
     ['no', 'yes']
     """
 
-    classifier: EntropyMachine
+    classifier: EntropyClassifier
     columns: Columns
     target: str
     label_kind: str

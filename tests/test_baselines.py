@@ -14,10 +14,10 @@ from sklearn.utils._param_validation import InvalidParameterError
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, gmean_score
+from extreme_entropy.baselines import elm, lssvm
+from extreme_entropy.baselines.elm import ELMClassifier, WELMClassifier, beta_from_sums
+from extreme_entropy.baselines.lssvm import LSSVMClassifier, gram, solve_bordered
 from extreme_entropy.errors import IndefiniteWarning, InputError, TooLargeError
-from extreme_entropy.estimators import elm, lssvm
-from extreme_entropy.estimators.elm import ELMClassifier, WELMClassifier, beta_from_sums
-from extreme_entropy.estimators.lssvm import LSSVMClassifier, gram, solve_bordered
 from extreme_entropy.features.feature_map import same
 
 KERNELS = ["rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
@@ -193,9 +193,9 @@ def test_the_sums_are_those_that_eem_keeps():
     X, y = table()
     eem = EEMClassifier.paper("rbf", 20, random_state=7).fit(X, y)
     welm = WELMClassifier(20, activation="rbf", solver="sums", random_state=7).fit(X, y)
-    assert same(eem._phi, welm._outputs.phi)
+    assert same(eem.feature_map_, welm._outputs.phi)
     T, weights = np.array([[-1.0], [1.0]]), 1 / np.bincount(y)
-    theirs = beta_from_sums(eem._summary, T, weights, 0.0, X.dtype)
+    theirs = beta_from_sums(eem.summary_, T, weights, 0.0, X.dtype)
     np.testing.assert_array_equal(welm.beta_, theirs[:, 0])
 
 
@@ -332,7 +332,7 @@ def test_gamma_is_that_of_eekm():
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
     theirs = EEKMClassifier(500, scale="minmax", random_state=4).fit(X, y)
-    assert ours.gamma_ == theirs._phi.layer.widths[0]
+    assert ours.gamma_ == theirs.feature_map_.layer.widths[0]
 
 
 def test_each_class_of_many_is_a_machine_of_its_own():

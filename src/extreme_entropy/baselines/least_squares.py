@@ -19,13 +19,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from ..engines.threads import run
+from ..estimators._rows import check_rows, check_x, classes_of, encode
+from ..estimators._tables import InMemory
+from ..estimators.base import EntropyClassifier
+from ..estimators.eem import EEMClassifier
 from ..features.chunks import FEW_LANES, lanes
 from ..features.feature_map import FeatureMap
 from ..machine.projection import project
-from ._entropy_machine import EntropyMachine
-from ._rows import check_rows, check_x, classes_of, encode
-from ._tables import InMemory
-from .eem import EEMClassifier
 
 Array = np.ndarray[Any, Any]
 
@@ -62,7 +62,7 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
     _validate_params: Callable[[], None]
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        name: EntropyMachine._parameter_constraints[name]
+        name: EntropyClassifier._parameter_constraints[name]
         for name in ("scale", "n_jobs", "random_state")
     }
 

@@ -27,7 +27,7 @@ from ..machine.decision import GaussianPair
 from ..machine.machine import Machine
 from ..moments.class_moments import ClassMoments
 from ..moments.summary import Summary
-from ._entropy_machine import EntropyMachine
+from .base import EntropyClassifier
 from .eekm import EEKMClassifier
 from .eem import EEMClassifier
 
@@ -58,9 +58,9 @@ FITTED: dict[str, type | tuple[type, ...]] = {
     "classes_": np.ndarray,
     "n_features_in_": int,
     "feature_names_in_": np.ndarray,
-    "_phi": FeatureMap,
+    "feature_map_": FeatureMap,
     "_is_twin": bool,
-    "_summary": Summary,
+    "summary_": Summary,
     "_solved": (tuple, NoneType),
 }
 # Annotations of the fields of PARTS, and what may stand there.
@@ -75,12 +75,12 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def save(estimator: EntropyMachine, path: str | Path) -> None:
+def save(estimator: EntropyClassifier, path: str | Path) -> None:
     """Write a fitted classifier to a file."""
     persistence.write(path, *packed(estimator))
 
 
-def packed(estimator: EntropyMachine) -> tuple[dict[str, Any], dict[str, Array]]:
+def packed(estimator: EntropyClassifier) -> tuple[dict[str, Any], dict[str, Array]]:
     """A fitted classifier as plain values and arrays."""
     check_is_fitted(estimator)
     if not estimator._classes_without_rows():  # a part that lacks classes is saved unsolved
@@ -103,7 +103,7 @@ def packed(estimator: EntropyMachine) -> tuple[dict[str, Any], dict[str, Array]]
     return values, arrays
 
 
-def load(path: str | Path) -> EntropyMachine:
+def load(path: str | Path) -> EntropyClassifier:
     """Read a classifier that `save` wrote.
 
     Parameters
@@ -133,7 +133,9 @@ def load(path: str | Path) -> EntropyMachine:
     return unpacked(*persistence.read(path), path)
 
 
-def unpacked(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyMachine:
+def unpacked(
+    values: dict[str, Any], arrays: dict[str, Array], path: str | Path
+) -> EntropyClassifier:
     """The classifier in the values and arrays of a file."""
     try:
         cls = ESTIMATORS[values["estimator"]]
@@ -157,7 +159,7 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
             raise TypeError(f"{name} is {type(fitted.get(name)).__name__}")
     if set(fitted) - set(FITTED):
         raise KeyError(*(set(fitted) - set(FITTED)))
-    phi, summary, n_classes = fitted["_phi"], fitted["_summary"], len(fitted["classes_"])
+    phi, summary, n_classes = fitted["feature_map_"], fitted["summary_"], len(fitted["classes_"])
     shapes = {
         (phi.d, fitted["n_features_in_"]),
         (summary.n_classes, n_classes),

@@ -23,12 +23,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import run
+from ..estimators.eem import EEMClassifier
 from ..features.chunks import chunks, dense
 from ..features.feature_map import FeatureMap
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
-from ._rivals import LeastSquaresMachine, Outputs, blas_threads, targets
-from .eem import EEMClassifier
+from .least_squares import LeastSquaresMachine, Outputs, blas_threads, targets
 
 Array = np.ndarray[Any, Any]
 

@@ -31,12 +31,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import run
 from ..errors import IndefiniteWarning, InputError, TooLargeError
+from ..estimators.eekm import EEKMClassifier
 from ..features.chunks import chunks, dense
 from ..features.content import draw_rows
 from ..features.feature_map import FeatureMap
 from ..features.kernels import MEDIAN_ROWS, kernel_layer, median_gamma
-from ._rivals import LeastSquaresMachine, Outputs, blas_threads, targets
-from .eekm import EEKMClassifier
+from .least_squares import LeastSquaresMachine, Outputs, blas_threads, targets
 
 Array = np.ndarray[Any, Any]
 

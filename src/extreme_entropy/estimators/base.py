@@ -14,7 +14,7 @@ from ._learning import Learner
 from ._notebook import InNotebook
 
 
-class EntropyMachine(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimator):
+class EntropyClassifier(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimator):
     """Base of `EEMClassifier` and `EEKMClassifier`: everything but how φ is drawn."""
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -32,7 +32,7 @@ class EntropyMachine(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimato
     }
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_summary")
+        return hasattr(self, "summary_")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -47,6 +47,6 @@ class EntropyMachine(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimato
         path : path-like
             Where to. `extreme_entropy.load(path)` reads it back.
         """
-        from ._saving import save
+        from .saving import save
 
         save(self, path)
