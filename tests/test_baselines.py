@@ -332,7 +332,7 @@ def test_gamma_is_that_of_eekm():
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
     theirs = EEKMClassifier(500, scale="minmax", random_state=4).fit(X, y)
-    assert ours.gamma_ == theirs.feature_map_.layer.widths[0]
+    assert ours.gamma_ == -theirs.feature_map_.layer.columns[-2, 0]
 
 
 def test_each_class_of_many_is_a_machine_of_its_own():

@@ -26,6 +26,7 @@ from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEM
 from extreme_entropy.engines import blocks as seam
 from extreme_entropy.engines.blocks import Block, on_block, tree
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
+from extreme_entropy.estimators.tables import Summaries
 from extreme_entropy.selection import one_pass
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +73,7 @@ def assert_alike(ours, theirs, X):
         whole = theirs.summary_.of_class(c)
         spread = np.sqrt(np.trace(whole.scatter) / whole.n)
         cubic = whole.quartic**0.75 * whole.n**0.25
-        for a, b in zip(ours.summary_.cells[c], theirs.summary_.cells[c], strict=True):
+        for a, b in zip(ours.summary_.moments[c], theirs.summary_.moments[c], strict=True):
             assert abs(a.n - b.n) <= 1e-12 * whole.n
             assert abs(a.mean - b.mean).max() <= 1e-12 * (np.linalg.norm(whole.mean) + spread)
             assert abs(a.scatter - b.scatter).max() <= 1e-12 * np.trace(whole.scatter)
@@ -87,7 +88,7 @@ def close(ours, theirs, tolerance=1e-6):
 
 def bits(machine):
     """All that was learnt and solved, to the last bit."""
-    cells = [cell for row in machine.summary_.cells for cell in row]
+    cells = [cell for row in machine.summary_.moments for cell in row]
     return [machine.beta_.tobytes(), *(c.scatter.tobytes() + c.cubic.tobytes() for c in cells)]
 
 
@@ -281,7 +282,7 @@ def test_dask_can_tell_the_size_of_a_sum(rows):
     """Summaries are spilled and moved by their size, not by that of a pointer."""
     with dask.config.set(scheduler="synchronous"):
         machine = new().fit(*in_blocks(*rows))
-    assert sizeof(machine.summary_) >= 2 * 5 * 20 * 20 * 8
+    assert sizeof(Summaries([machine.summary_])) >= 2 * 5 * 20 * 20 * 8
 
 
 def test_a_tree_follows_from_the_number_of_parts():

@@ -30,7 +30,7 @@ from extreme_entropy.experiments.jobs import Job
 from extreme_entropy.experiments.render import FORMATS
 from extreme_entropy.experiments.store import key_of
 from extreme_entropy.features.neurons import draw_uniform
-from extreme_entropy.moments.class_moments import ClassMoments
+from extreme_entropy.moments.summary import ClassMoments
 
 OURS = ("data", "correlation", "stability", "process")
 

@@ -43,7 +43,7 @@ MACHINES = [
     ),
     EEMClassifier.paper(n_hidden=40, random_state=0),
     EEMClassifier(40, scale="standard", shrinkage="oas", ridge=0.01, random_state=0),
-    EEMClassifier(40, scale=None, shrinkage="none", decision="paper", random_state=0),
+    EEMClassifier(40, scale=None, shrinkage=None, decision="paper", random_state=0),
     EEKMClassifier(random_state=0),
     *(
         EEKMClassifier(20, kernel=kernel, random_state=0)

@@ -4,7 +4,7 @@
 
     ExtremeEntropyError
     ├── InputError (ValueError)         the data, labels, weights or parameters cannot be used
-    │   ├── MergeError                  two machines do not share φ or their classes
+    │   ├── MergeError                  two classifiers do not share φ or their classes
     │   ├── ForgetError                 rows to forget were never learnt
     │   └── TooLargeError (MemoryError) a fit would need more memory than there is
     ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
@@ -13,12 +13,18 @@
         └── ContentError (ValueError)   what came under its name is not that data set
 
     ExtremeEntropyWarning (UserWarning)
-    ├── DegenerateWarning               the machine is constant: the classes look alike to φ
+    ├── DegenerateWarning               the answer is constant: the classes look alike to φ
     ├── FewRowsWarning                  a class has too few rows for what was asked
     └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
 
+import os
+import sys
+import warnings
+
 from sklearn.exceptions import NotFittedError
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ExtremeEntropyError(Exception):
@@ -30,7 +36,7 @@ class InputError(ExtremeEntropyError, ValueError):
 
 
 class MergeError(InputError):
-    """Two machines cannot be added: they do not share φ or their classes."""
+    """Two classifiers cannot be merged: they do not share φ or their classes."""
 
 
 class ForgetError(InputError):
@@ -46,7 +52,7 @@ class IncompleteError(ExtremeEntropyError, NotFittedError):
 
 
 class FileFormatError(ExtremeEntropyError, ValueError):
-    """A file is not a saved machine of ours, or it was damaged."""
+    """A file is not a saved model of ours, or it was damaged."""
 
 
 class DatasetError(ExtremeEntropyError, OSError):
@@ -62,7 +68,7 @@ class ExtremeEntropyWarning(UserWarning):
 
 
 class DegenerateWarning(ExtremeEntropyWarning):
-    """The machine is constant, because the classes look alike to φ."""
+    """The answer is constant, because the classes look alike to φ."""
 
 
 class FewRowsWarning(ExtremeEntropyWarning):
@@ -71,3 +77,11 @@ class FewRowsWarning(ExtremeEntropyWarning):
 
 class IndefiniteWarning(ExtremeEntropyWarning):
     """A kernel matrix is not positive definite to rounding."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Give a warning that points at the line which called the library, however deep this is."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

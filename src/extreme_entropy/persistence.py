@@ -23,7 +23,7 @@ from .errors import FileFormatError
 Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
-VERSION = 1
+VERSION = 2
 
 
 def write(path: str | Path, values: dict[str, Any], arrays: dict[str, Array]) -> None:
@@ -75,7 +75,7 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     if version != str(VERSION):
         raise FileFormatError(
             f"{str(path)!r} has file version {version!r}; this library reads version {VERSION}. "
-            "Load it with the version of extreme-entropy that wrote it."
+            "Load it with the version of extreme-entropy that wrote it, or fit the model again."
         )
     if header.get("sha256") != _digest(VERSION, text, arrays):
         raise FileFormatError(

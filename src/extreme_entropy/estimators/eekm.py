@@ -6,14 +6,11 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.kernels import KERNELS, kernel_layer, median_gamma
-from ..features.landmarks import whitening
+from ..features.feature_map import KernelSpec, Spec
+from ..features.kernels import KERNELS
 from .base import EntropyClassifier
-
-Array = np.ndarray[Any, Any]
 
 
 class EEKMClassifier(EntropyClassifier):
@@ -36,8 +33,9 @@ default="rbf"
         σ² their median squared distance, γ = 1/2σ² for rbf.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
-    shrinkage : {"ledoit-wolf", "oas", "none"} or float, default="ledoit-wolf"
-        How far each class's covariance is drawn towards a multiple of the identity.
+    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
+        How far each class's covariance is shrunk towards a multiple of the identity; None is not
+        at all.
     ridge : float or "auto", default="auto"
         Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
         mean and keeps what separates held-out rows best, at no further pass over the data.
@@ -74,6 +72,7 @@ default="rbf"
     np.True_
     """
 
+    _spec: ClassVar[type[Spec]] = KernelSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS)), callable],
@@ -88,7 +87,7 @@ default="rbf"
         kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -143,17 +142,3 @@ default="rbf"
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    def _rows_to_draw(self) -> int:
-        return self.n_landmarks
-
-    def _draw_layer(
-        self, d: int, rows: Array, dtype: np.dtype[Any], seed: int
-    ) -> tuple[Any, Array | None]:
-        gamma = self.gamma
-        if isinstance(gamma, str):
-            gamma = median_gamma(self.kernel, rows)
-        landmarks = rows[: self.n_landmarks]
-        middle = 0.5 if self.scale in ("minmax", "quantile") else 0.0
-        layer = kernel_layer(self.kernel, landmarks, gamma, middle)
-        return layer, whitening(layer(landmarks), dtype)

@@ -9,10 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.mixed import draw_mixed
-from ..features.neurons import FROM_ROWS, UNIFORM, draw_custom, draw_from_rows, draw_uniform
-from ..moments.summary import Summary
-from ._learning import SAMPLE_ROWS
+from ..features.feature_map import NeuronSpec, Spec
+from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
 
 Array = np.ndarray[Any, Any]
@@ -40,8 +38,9 @@ default="mixed"
         weights (h, d) and biases (h,), and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
-    shrinkage : {"ledoit-wolf", "oas", "none"} or float, default="ledoit-wolf"
-        How far each class's covariance is drawn towards a multiple of the identity.
+    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
+        How far each class's covariance is shrunk towards a multiple of the identity; None is not
+        at all.
     ridge : float or "auto", default="auto"
         Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
         mean and keeps what separates held-out rows best, at no further pass over the data.
@@ -106,9 +105,10 @@ default="mixed"
     np.True_
     """
 
+    _spec: ClassVar[type[Spec]] = NeuronSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
-        "activation": [StrOptions({"mixed", *UNIFORM, *FROM_ROWS}), callable],
+        "activation": [StrOptions({*UNIFORM, *FROM_ROWS}), callable],
         **EntropyClassifier._parameter_constraints,
     }
 
@@ -118,7 +118,7 @@ default="mixed"
         *,
         activation: str | Callable[..., Array] = "mixed",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -171,29 +171,3 @@ default="mixed"
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    def _smaller_twin(self, k: int) -> Self:
-        """A twin with k of these neurons, as parts of a path have them."""
-        twin = self.twin().set_params(n_hidden=k)
-        twin.feature_map_ = self.feature_map_.first(k)
-        twin.summary_ = Summary.empty(len(self.classes_), self.summary_.n_folds, k)
-        return twin
-
-    def _rows_to_draw(self) -> int:
-        if callable(self.activation) or self.activation in UNIFORM:
-            return 0
-        return max(self.n_hidden, SAMPLE_ROWS)
-
-    def _draw_layer(
-        self, d: int, rows: Array, dtype: np.dtype[Any], seed: int
-    ) -> tuple[Any, Array | None]:
-        rng = np.random.default_rng(seed)
-        if callable(self.activation):
-            layer: Any = draw_custom(self.activation, self.n_hidden, d, rng)
-        elif self.activation in UNIFORM:
-            layer = draw_uniform(self.activation, self.n_hidden, d, rng)
-        elif self.activation in FROM_ROWS:
-            layer = draw_from_rows(self.activation, self.n_hidden, rows, rng)
-        else:
-            layer = draw_mixed(self.n_hidden, rows, rng)
-        return layer, None

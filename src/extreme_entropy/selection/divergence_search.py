@@ -1,4 +1,4 @@
-"""DivergenceSearch: the setting whose classes are furthest apart on the line, none held out.
+"""DivergenceSearch: the setting whose projected classes diverge most, with no rows held out.
 
 The paper's third table: instead of cross-validating, take the hyper-parameters with the largest
 Cauchy–Schwarz divergence of the *training* projections. One fit a candidate.
@@ -7,7 +7,6 @@ Cauchy–Schwarz divergence of the *training* projections. One fit a candidate.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
@@ -26,9 +25,9 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..entropy.kde import kde_divergence
-from ..errors import InputError
-from ..estimators._rows import with_progress
-from ..machine.decision import floored
+from ..errors import InputError, warn
+from ..machine.machine import floored
+from ..progress import with_progress
 
 Array = np.ndarray[Any, Any]
 
@@ -231,10 +230,9 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return with_progress(trials, total=len(candidates), unit="fit") if self.progress else trials
 
     def _complain(self, params: dict[str, Any], error: Exception) -> None:
-        warnings.warn(
+        warn(
             f"{params} could not be fitted and gets error_score={self.error_score}: {error}",
             FitFailedWarning,
-            stacklevel=3,
         )
 
     # ---------------------------------------------------------------- the best one answers
@@ -261,14 +259,14 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_can("project"))
     def project(self, X: Any) -> Array:
-        """Where each row falls on the line of the best candidate."""
+        """The projection of each row by the best candidate."""
         return self._best().project(X)
 
     def _best(self) -> Any:
         check_is_fitted(self)
         if not hasattr(self, "best_estimator_"):
             raise InputError(
-                "This search kept no machine (refit=False), so it cannot predict. "
+                "This search kept no classifier (refit=False), so it cannot predict. "
                 "Set refit=True, or fit one with `best_params_`."
             )
         return self.best_estimator_
@@ -309,18 +307,18 @@ def divergence_of(
     estimator: Any, X: Any, y: Array, weight: Array | None = None, density: str = "gaussian"
 ) -> float:
     """D_CS of the classes' projections by a fitted classifier, averaged over pairs of classes."""
-    lines = _lines(estimator, X)
+    columns = _projections(estimator, X)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     between = _gaussian if density == "gaussian" else _kde
     found = []
-    for (a, b), line in zip(combinations(estimator.classes_, 2), lines, strict=True):
+    for (a, b), values in zip(combinations(estimator.classes_, 2), columns, strict=True):
         rows_a, rows_b = (y == a) & (weight > 0), (y == b) & (weight > 0)
-        found.append(between(line[rows_a], weight[rows_a], line[rows_b], weight[rows_b]))
+        found.append(between(values[rows_a], weight[rows_a], values[rows_b], weight[rows_b]))
     return float(np.mean(found))
 
 
-def _lines(estimator: Any, X: Any) -> Iterator[Array]:
-    """The line of each pair of classes."""
+def _projections(estimator: Any, X: Any) -> Iterator[Array]:
+    """The projections of each pair of classes."""
     if isinstance(estimator, Pipeline):
         X, estimator = estimator[:-1].transform(X), estimator[-1]
     if hasattr(estimator, "project"):
@@ -329,7 +327,7 @@ def _lines(estimator: Any, X: Any) -> Iterator[Array]:
         return
     if not hasattr(estimator, "decision_function"):
         raise InputError(
-            "A candidate must put rows on a line, by `project` or `decision_function`; "
+            "A candidate must project rows to numbers, by `project` or `decision_function`; "
             f"{type(estimator).__name__} has neither."
         )
     scores = estimator.decision_function(X)
@@ -354,7 +352,7 @@ def _gaussian(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
         float(np.average((x - m) ** 2, weights=w))
         for x, m, w in zip((a, b), means, (weight_a, weight_b), strict=True)
     ]
-    variances = floored((spreads[0], spreads[1]), means[1] - means[0])
+    variances = floored(spreads[0], spreads[1], means[1] - means[0])
     return cauchy_schwarz_divergence(means[0], variances[0], means[1], variances[1])
 
 

@@ -1,7 +1,7 @@
 """Checkpoints of a fit over batches: what was learnt of the first n, and a digest of those n.
 
-A checkpoint is a saved machine, not yet solved, that also says which batches it has counted. It is
-written where no batch waits to be put together with others, so that a fit which goes on from it
+A checkpoint is a saved classifier, not yet solved, that also says which batches it has counted. It
+is written where no batch waits to be put together with others, so that a fit which goes on from it
 takes the very steps of one that was never stopped. It is written beside its place, brought to the
 disk, and renamed: killed at any moment, the old or the new one is there, whole.
 """
@@ -22,7 +22,7 @@ import scipy.sparse as sp
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.feature_map import same
-from ._rows import Rows
+from .batches import Batch
 
 Array = np.ndarray[Any, Any]
 
@@ -30,12 +30,12 @@ ANEW = "Delete it to begin anew."
 FREE = ("n_jobs",)  # parameters that may differ, since they do not change a bit
 
 
-class Keepless:
+class NoCheckpoint:
     """No checkpoint."""
 
     def restore(self, learner: Any) -> None: ...
 
-    def not_yet_counted(self, batches: Iterable[Rows | None]) -> Iterable[Rows | None]:
+    def not_yet_counted(self, batches: Iterable[Batch | None]) -> Iterable[Batch | None]:
         return batches
 
     def keep(self, learner: Any) -> None: ...
@@ -43,7 +43,7 @@ class Keepless:
     def remove(self) -> None: ...
 
 
-class Keeper(Keepless):
+class Checkpoint(NoCheckpoint):
     """A checkpoint in a file."""
 
     def __init__(self, path: str | Path, every: int) -> None:
@@ -63,51 +63,53 @@ class Keeper(Keepless):
 
     def restore(self, learner: Any) -> None:
         """Bring the learner to where the checkpoint left off, if there is one."""
-        from .saving import FITTED, unpacked
+        from .saving import unpack
 
         if not self.path.exists():
             return
         try:
             values, arrays = persistence.read(self.path)
-            kept = unpacked(values, arrays, self.path)
+            kept = unpack(values, arrays, self.path)
             self.kept_n = int(values["checkpoint"]["batches"])
             self.kept_digest = str(values["checkpoint"]["digest"])
         except FileFormatError as error:
             raise FileFormatError(f"The checkpoint cannot be used: {error} {ANEW}") from error
         except (KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
-                f"{str(self.path)!r} is a machine, but not a checkpoint of a fit over batches. "
-                "Name another file, or move this one away."
+                f"{str(self.path)!r} is a saved classifier, but not a checkpoint of a fit over "
+                "batches. Name another file, or move this one away."
             ) from error
         self._check(learner, kept)
-        for name in FITTED:
-            if hasattr(kept, name):
-                setattr(learner, name, getattr(kept, name))
+        learner.__dict__.update(
+            {name: value for name, value in vars(kept).items() if name not in kept.get_params()}
+        )
 
     def _check(self, learner: Any, kept: Any) -> None:
-        """Raise unless the checkpoint is of such a machine."""
+        """Raise unless the checkpoint is of such a classifier."""
+        from .saving import plain_parameters
+
         if type(kept) is not type(learner):
             raise InputError(
                 f"The checkpoint {str(self.path)!r} is of {type(kept).__name__}, not of "
                 f"{type(learner).__name__}. Name another file. {ANEW}"
             )
-        ours, theirs = _parameters(learner), _parameters(kept)
+        ours, theirs = plain_parameters(learner), plain_parameters(kept)
         other = [name for name in ours if name not in FREE and not _equal(ours[name], theirs[name])]
         if other:
-            told = ", ".join(f"{name}={theirs[name]!r}, not {ours[name]!r}" for name in other)
+            differ = ", ".join(f"{name}={theirs[name]!r}, not {ours[name]!r}" for name in other)
             raise InputError(
-                f"The checkpoint {str(self.path)!r} is of a machine with other parameters: {told}. "
-                f"Set those, or name another file. {ANEW}"
+                f"The checkpoint {str(self.path)!r} is of a classifier with other parameters: "
+                f"{differ}. Set those, or name another file. {ANEW}"
             )
         if learner._is_twin != kept._is_twin or (
             learner._is_twin and not same(learner.feature_map_, kept.feature_map_)
         ):
             raise InputError(
-                f"The checkpoint {str(self.path)!r} is of a machine with another φ. "
+                f"The checkpoint {str(self.path)!r} is of a classifier with another φ. "
                 f"Name another file. {ANEW}"
             )
 
-    def not_yet_counted(self, batches: Iterable[Rows | None]) -> Iterator[Rows | None]:
+    def not_yet_counted(self, batches: Iterable[Batch | None]) -> Iterator[Batch | None]:
         """The batches after those of the checkpoint, which must be the very same."""
         for rows in batches:
             self.n += 1
@@ -128,11 +130,15 @@ class Keeper(Keepless):
 
     def keep(self, learner: Any) -> None:
         """Write a checkpoint, if one is due."""
+        from .saving import pack
+
         if self.n - self.kept_n < self.every:
             return
         self._beside.mkdir(exist_ok=True)
         new = self._beside / self.path.name
-        persistence.write(new, *_packed(learner, self.n, self.digest))
+        values, arrays = pack(learner, solved=False)
+        values["checkpoint"] = {"batches": self.n, "digest": self.digest}
+        persistence.write(new, values, arrays)
         _to_disk(new)
         os.replace(new, self.path)
         _to_disk(self.path.parent)
@@ -142,38 +148,6 @@ class Keeper(Keepless):
         """The fit is done."""
         self.path.unlink(missing_ok=True)
         shutil.rmtree(self._beside, ignore_errors=True)
-
-
-def _packed(learner: Any, n: int, digest: str) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A machine that is not yet solved as plain values and arrays."""
-    from .saving import FITTED, _pack
-
-    arrays: dict[str, Array] = {}
-    parameters = {
-        name: _pack(value, f"parameters.{name}", arrays)
-        for name, value in _parameters(learner).items()
-    }
-    fitted = {
-        name: _pack(getattr(learner, name), name, arrays)
-        for name in FITTED
-        if hasattr(learner, name)
-    }
-    values = {
-        "estimator": type(learner).__name__,
-        "parameters": parameters,
-        "fitted": fitted,
-        "checkpoint": {"batches": n, "digest": digest},
-    }
-    return values, arrays
-
-
-def _parameters(learner: Any) -> dict[str, Any]:
-    """All parameters; a generator, which cannot be written down, has done its work."""
-    parameters = learner.get_params(deep=False)
-    return {
-        name: None if isinstance(value, np.random.RandomState) else value
-        for name, value in parameters.items()
-    }
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A fitted machine as a notebook shows it: classes, the line, what was chosen; all of it escaped.
+"""A fitted classifier as a notebook shows it: classes, projections, settings; all of it escaped.
 
 An unfitted one is shown by scikit-learn's own diagram. Colours are of middling brightness and text
 takes the notebook's own colour, so that it can be read on a light and on a dark ground.
@@ -21,58 +21,51 @@ WIDTH, HEIGHT = 320, 70
 MOST_LETTERS, MOST_CLASSES = 60, 20
 
 
-class InNotebook:
-    """How a machine shows itself in a notebook."""
-
-    def _html_repr(self) -> str:
-        return html_of(self)
-
-    # scikit-learn 1.6 does not ask `_html_repr` yet.
-    def _repr_html_inner(self) -> str:
-        return html_of(self)
-
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        text = {"text/plain": repr(self)}
-        return text | {"text/html": html_of(self)} if get_config()["display"] == "diagram" else text
+def mime_bundle(estimator: Any) -> dict[str, Any]:
+    """What a notebook asks for: text, and HTML unless diagrams are switched off."""
+    text = {"text/plain": repr(estimator)}
+    diagram = get_config()["display"] == "diagram"
+    return text | {"text/html": html_of(estimator)} if diagram else text
 
 
-def html_of(machine: Any) -> str:
-    """HTML of a machine."""
-    if not machine.__sklearn_is_fitted__():
-        return estimator_html_repr(machine)
+def html_of(classifier: Any) -> str:
+    """HTML of a classifier."""
+    if not classifier.__sklearn_is_fitted__():
+        return estimator_html_repr(classifier)
     try:
-        _ = machine.machine_
+        _ = classifier.machine_
     except NotFittedError as error:  # some class has no rows yet
         body = f"<p>{escape(str(error))}</p>"
     else:
-        body = (_one_line if len(machine.classes_) == 2 else _many_lines)(machine)
+        body = (_one_pair if len(classifier.classes_) == 2 else _many_pairs)(classifier)
     return (
         '<div style="display:inline-block;max-width:min(100%,42em);padding:.6em 1em;'
         "overflow-wrap:anywhere;border:1px solid #8888;"
         'border-radius:.5em;font-family:system-ui,sans-serif;line-height:1.45">'
-        f"<strong>{type(machine).__name__}</strong> {_parameters(machine)}{_classes(machine)}{body}"
+        f"<strong>{type(classifier).__name__}</strong> {_parameters(classifier)}"
+        f"{_classes(classifier)}{body}"
         "</div>"
     )
 
 
-def _parameters(machine: Any) -> str:
+def _parameters(classifier: Any) -> str:
     """Parameters that are not default."""
-    defaults = type(machine)().get_params(deep=False)
+    defaults = type(classifier)().get_params(deep=False)
     chosen = [
         f"{name}={_name(repr(value))}"
-        for name, value in machine.get_params(deep=False).items()
+        for name, value in classifier.get_params(deep=False).items()
         if repr(value) != repr(defaults[name])
     ]
     return f"<code>{', '.join(chosen)}</code>" if chosen else "with default parameters"
 
 
-def _classes(machine: Any) -> str:
-    counts = np.sum(machine.summary_.counts, axis=1)
+def _classes(classifier: Any) -> str:
+    counts = classifier.summary_.counts.sum(axis=1)
     two = len(counts) == 2
     rows = [
         f'<span style="display:inline-block;margin-right:1.2em">{_dot(c) if two else ""}'
         f"<b><bdi>{_name(label)}</bdi></b>: {n:g} {'row' if n == 1 else 'rows'}</span>"
-        for c, (label, n) in enumerate(zip(machine.classes_, counts, strict=True))
+        for c, (label, n) in enumerate(zip(classifier.classes_, counts, strict=True))
     ]
     more = f"and {len(rows) - MOST_CLASSES} more classes" * (len(rows) > MOST_CLASSES)
     return f'<div style="margin:.3em 0">{"".join(rows[:MOST_CLASSES])}{more}</div>'
@@ -91,25 +84,26 @@ def _name(text: Any) -> str:
     return escape(words if len(words) <= MOST_LETTERS else words[:MOST_LETTERS] + "…")
 
 
-def _one_line(machine: Any) -> str:
-    thresholds = [f"{t:.3g}" for t in machine.thresholds_]
+def _one_pair(classifier: Any) -> str:
+    thresholds = [f"{t:.3g}" for t in classifier.thresholds_]
     changes = f"changes at {' and '.join(thresholds)}" if thresholds else "never changes"
-    shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in machine.shrinkage_)
+    shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in classifier.shrinkage_)
     return (
-        f"{_picture(machine.machine_.gaussians[0], machine.thresholds_)}"
-        f'<div style="font-size:.9em">The decision {changes} on the line; means at '
-        f"{machine.means_[0]:.3g} and {machine.means_[1]:.3g}. Divergence "
-        f"{machine.divergence_:.3g}, shrinkage {shrunk}.</div>"
+        f"{_picture(classifier.machine_.gaussians[0], classifier.thresholds_)}"
+        f'<div style="font-size:.9em">The decision {changes} of the projection; means at '
+        f"{classifier.means_[0]:.3g} and {classifier.means_[1]:.3g}. Divergence "
+        f"{classifier.divergence_:.3g}, shrinkage {shrunk}.</div>"
     )
 
 
-def _many_lines(machine: Any) -> str:
-    solved = machine.machine_
+def _many_pairs(classifier: Any) -> str:
+    solved = classifier.machine_
     hardest = int(np.argmin(solved.divergences))
     i, j = solved.pairs[hardest]
     return (
         f'<div style="font-size:.9em">{len(solved.pairs)} pairs of classes; hardest to tell apart: '
-        f"<bdi>{_name(machine.classes_[i])}</bdi> and <bdi>{_name(machine.classes_[j])}</bdi> "
+        f"<bdi>{_name(classifier.classes_[i])}</bdi> and "
+        f"<bdi>{_name(classifier.classes_[j])}</bdi> "
         f"(divergence {solved.divergences[hardest]:.3g}).</div>"
     )
 
@@ -136,7 +130,8 @@ def _picture(gaussian: GaussianPair, thresholds: Any) -> str:
         for p in places
     ]
     return (
-        f'<svg role="img" aria-label="Both classes on the line" width="{WIDTH}" height="{HEIGHT}" '
+        f'<svg role="img" aria-label="Projections of both classes" width="{WIDTH}" '
+        f'height="{HEIGHT}" '
         f'viewBox="0 0 {WIDTH} {HEIGHT}" style="display:block;max-width:100%">'
         f'<line x1="0" x2="{WIDTH}" y1="{HEIGHT - 1}" y2="{HEIGHT - 1}" stroke="currentColor" '
         f'stroke-opacity=".4"/>{"".join(curves)}{"".join(lines)}</svg>'

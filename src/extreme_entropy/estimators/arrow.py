@@ -13,7 +13,7 @@ Array = np.ndarray[Any, Any]
 
 BATCH_ROWS = 65536
 READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whatever it is told
-STRETCH = 1024  # rows whose columns are put side by side while they stay in cache
+CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 
 def batches_of(source: Any, target: str | None) -> tuple[Array | None, Iterable[Any]]:
@@ -94,10 +94,10 @@ def _matrix(batch: Any, columns: list[str], dtype: np.dtype[Any]) -> Array:
     """The columns side by side; what is missing is NaN, and will be refused."""
     X = np.empty((batch.num_rows, len(columns)), dtype)
     values = [_numbers(batch.column(name), dtype) for name in columns]
-    for start in range(0, len(X), STRETCH):
-        stretch = slice(start, start + STRETCH)
+    for start in range(0, len(X), CHUNK_ROWS):
+        chunk = slice(start, start + CHUNK_ROWS)
         for j, column in enumerate(values):
-            X[stretch, j] = column[stretch]
+            X[chunk, j] = column[chunk]
     return X
 
 
@@ -116,11 +116,11 @@ def _labels(column: Any) -> Array:
 
 
 def same_names(known: Array, names: Array) -> None:
-    """Raise unless the features are those that a machine knows."""
+    """Raise unless the features are those that a classifier knows."""
     if known.tolist() != names.tolist():
         raise InputError(
-            f"The columns must be those that the machine knows, {_some(known.tolist())}; they are "
-            f"{_some(names.tolist())}. Select the same, in the same order."
+            f"The columns must be those that the classifier knows, {_some(known.tolist())}; they "
+            f"are {_some(names.tolist())}. Select the same, in the same order."
         )
 
 
