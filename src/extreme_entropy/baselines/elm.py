@@ -146,7 +146,7 @@ default="sig"
     See Also
     --------
     WELMClassifier : The same with both classes counting equally.
-    EEMClassifier : The entropy machine on the same neurons.
+    EEMClassifier : Extreme Entropy Machines on the same neurons.
 
     References
     ----------
@@ -249,7 +249,7 @@ default="sig"
 
     See Also
     --------
-    EEMClassifier : The entropy machine on the same neurons.
+    EEMClassifier : Extreme Entropy Machines on the same neurons.
 
     References
     ----------

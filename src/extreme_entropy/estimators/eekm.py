@@ -1,4 +1,4 @@
-"""EEKM: the entropy machine on a Nyström approximation of a kernel."""
+"""EEKMClassifier: Extreme Entropy Machines on a Nyström approximation of a kernel."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .base import EntropyClassifier
 
 
 class EEKMClassifier(EntropyClassifier):
-    """Extreme Entropy Kernel Machine.
+    """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened by
     K_hh^{−1/2} (Nyström), and separated as `EEMClassifier` does. For prediction K_hh^{−1/2} is
@@ -29,7 +29,7 @@ default="rbf"
         A callable takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
         "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
     gamma : float or "median", default="median"
-        γ of the rbf, laplacian and polynomial kernels. "median" takes it from the drawn rows: with
+        γ of the rbf, laplacian and polynomial kernels. "median" takes it from sampled rows: with
         σ² their median squared distance, γ = 1/2σ² for rbf.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
@@ -55,12 +55,12 @@ default="rbf"
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
-    machine_, beta_, thresholds_, shrinkage_, ridge_, divergence_, means_, variances_
+    feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, ridge_, divergence_, means_, variances_
         As for `EEMClassifier`.
 
     See Also
     --------
-    EEMClassifier : The same machine on random neurons.
+    EEMClassifier : The same on random neurons.
 
     Examples
     --------

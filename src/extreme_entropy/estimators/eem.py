@@ -1,4 +1,4 @@
-"""EEM: the entropy machine on random neurons."""
+"""EEMClassifier: Extreme Entropy Machines, the classifier on random neurons."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ Array = np.ndarray[Any, Any]
 
 
 class EEMClassifier(EntropyClassifier):
-    """Extreme Entropy Machine.
+    """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
-    Rows pass through a layer of random neurons. Each class becomes a Gaussian with a shrunk
-    covariance of its own, a closed-form operator β carries them to the line on which they are
-    furthest apart for their spread, and two Gaussians on that line give probabilities and one or
-    two thresholds. Imbalance needs no weights: both classes count equally by construction.
+    Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
+    its own there, and a closed-form operator β projects rows to the numbers that separate the
+    classes as far as their variances allow. One Gaussian per class on the projection gives
+    probabilities and one or two thresholds. Imbalance needs no weights: both classes count equally
+    by construction.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ class EEMClassifier(EntropyClassifier):
     activation : {"mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or callable, \
 default="mixed"
         "mixed" puts linear neurons beside radial ones centred on rows of the data, and did well on
-        data nobody prepared (docs/defaults.md). "sig",
+        data without preparation (docs/defaults.md). "sig",
         "nsig" and "rbf" are the paper's, with weights and biases uniform on [0, 1]. "tanimoto",
         "sorensen" and "relu" take their weights from rows of the data and suit fingerprints and
         other sparse binary columns. A callable `f(Z, weights, biases)` gets scaled rows (n, d),
@@ -56,26 +57,30 @@ default="mixed"
     n_jobs : int, optional
         Threads. None is one, -1 all. The result is the same to the last bit.
     random_state : int, RandomState instance or None, default=None
-        Seeds the neurons and the hash that chooses drawn rows and folds.
+        Seeds the neurons and the hash that chooses sampled rows and folds.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive class of a binary machine.
+        Labels, sorted. The second is the positive one of two.
+    feature_map_ : FeatureMap
+        φ, drawn once and frozen; a callable on dense rows.
+    summary_ : Summary
+        The sums of φ of the rows learnt, by class and fold: all that is kept of them.
     machine_ : Machine
-        The solved machine.
+        The solved machine: β, Gaussians, shrinkage, priors and costs.
     beta_ : ndarray of shape (h,)
         The operator; with more than two classes one row for each pair of classes.
     thresholds_ : ndarray of shape (0,), (1,) or (2,)
-        Where the decision changes on the line.
+        Projections at which the decision changes.
     shrinkage_ : ndarray of shape (n_classes,)
         ε of each class.
     ridge_ : float
         What was added to the diagonal of Σ: `ridge`, or what "auto" chose.
     divergence_ : float
-        Cauchy–Schwarz divergence of the two Gaussians on the line.
+        Cauchy–Schwarz divergence of the two Gaussians of projections.
     means_, variances_ : ndarray of shape (2,)
-        The two Gaussians on the line.
+        The two Gaussians of projections.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -83,7 +88,7 @@ default="mixed"
 
     See Also
     --------
-    EEKMClassifier : The same machine on a kernel.
+    EEKMClassifier : The same on a kernel.
 
     References
     ----------
@@ -97,11 +102,11 @@ default="mixed"
     >>> from extreme_entropy import EEMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, X_new, y, y_new = train_test_split(X, y, stratify=y, random_state=0)
-    >>> machine = EEMClassifier(random_state=0).fit(X, y)
-    >>> machine.score(X_new, y_new) > 0.9
+    >>> classifier = EEMClassifier(random_state=0).fit(X, y)
+    >>> classifier.score(X_new, y_new) > 0.9
     True
-    >>> careful = machine.with_costs({0: 10})  # missing a malignant tumour costs tenfold
-    >>> (careful.predict(X_new) == 0).sum() >= (machine.predict(X_new) == 0).sum()
+    >>> careful = classifier.with_costs({0: 10})  # missing a malignant tumour costs tenfold
+    >>> (careful.predict(X_new) == 0).sum() >= (classifier.predict(X_new) == 0).sum()
     np.True_
     """
 

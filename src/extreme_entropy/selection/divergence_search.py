@@ -55,7 +55,7 @@ def _can(method: str) -> Callable[[Any], bool]:
 class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose hyper-parameters by the divergence of the classes' training projections.
 
-    Each candidate is fitted once on all rows. Its rows are projected to the line, and the candidate
+    Each candidate is fitted once on all rows. Its rows are projected to numbers, and the candidate
     with the largest Cauchy–Schwarz divergence between the classes wins. No row is held out, so the
     criterion suits machines that do not overfit their projections, as the entropy machines; for
     others it rewards overfitting (the paper's tables show it for WELM).
