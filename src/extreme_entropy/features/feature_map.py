@@ -15,7 +15,7 @@ import numpy as np
 
 from .content import ContentHash, RowSample
 from .kernels import Cosine, CustomKernel, KernelLayer, Laplacian, Polynomial, median_gamma
-from .landmarks import rank, whitening
+from .landmarks import whitening
 from .neurons import UNIFORM, NeuronLayer, Radial, Similarity, draw_mixed, draw_neurons
 from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
@@ -54,9 +54,8 @@ class FeatureMap:
 
     def first(self, k: int) -> FeatureMap:
         """φ with the first k neurons or landmarks: the φ that would be drawn with so many."""
-        W = self.whitening
-        shorter = None if W is None else W[:k, : rank(W, k)]
-        return replace(self, layer=self.layer.first(k), whitening=shorter)
+        W = None if self.whitening is None else self.whitening[:k, :k]
+        return replace(self, layer=self.layer.first(k), whitening=W)
 
     def folded(self, operators: Array) -> Array:
         """Operators on φ as operators on the hidden layer: L^{−⊤} folded into β."""

@@ -23,7 +23,6 @@ from ..engines.threads import Executor, Threads
 from ..estimators.tables import InMemory, Table, content_hash
 from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
-from ..features.landmarks import rank
 from ..machine.machine import Machine, solve
 from ..machine.predictor import project
 from ..moments.summary import Summary
@@ -202,7 +201,9 @@ def score_path(
     unseen = rows.unseen()
     if unseen is not None:
         phi = rows.draw(spec)
-        parts, features = Parts(n_folds, per_fold, final_folds or 1), features_of(phi, sizes)
+        # There are fewer landmarks than asked for where there are fewer distinct rows.
+        parts = Parts(n_folds, per_fold, final_folds or 1)
+        features = [min(k, phi.h) for k in sizes]
         path = unseen.summarise(phi, parts, features)
         machines = _solve_all(path, range(n_folds), parts, solver, execute, watch)
         scores = unseen.scores(phi, machines, range(n_folds), features)
@@ -214,7 +215,7 @@ def score_path(
     for fold in range(n_folds):
         training, parts = rows.without(fold), Parts(n_folds, per_fold, 1)
         phi = training.draw(spec)
-        features = features_of(phi, sizes)
+        features = [min(k, phi.h) for k in sizes]
         path = training.summarise(phi, parts, features)
         machines = _solve_all(path, [None], parts, solver, execute, watch)
         found.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
@@ -225,13 +226,6 @@ def score_path(
 def sample_of(table: Table, content: ContentHash, k: int) -> RowSample:
     """A sample of k rows, or the empty one without looking at any."""
     return table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
-
-
-def features_of(phi: FeatureMap, sizes: Sequence[int]) -> list[int]:
-    """How many features the first neurons or landmarks have, for each number of those."""
-    if phi.whitening is None:
-        return list(sizes)
-    return [rank(phi.whitening, min(k, len(phi.whitening))) for k in sizes]
 
 
 def count_folds(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
