@@ -335,12 +335,13 @@ def test_rows_drawn_stay_in_every_training_set(rng, monkeypatch):
     """Training counts of each fold's machine include the drawn rows."""
     X, y = problem(rng, 4000)
     counts = []
-    kept = one_pass.Solver.__call__
-    monkeypatch.setattr(
-        one_pass.Solver,
-        "__call__",
-        lambda self, s: counts.append(np.sum(s.counts)) or kept(self, s),
-    )
+    kept = one_pass.solve
+
+    def watched(summary, **settings):
+        counts.append(summary.counts.sum())
+        return kept(summary, **settings)
+
+    monkeypatch.setattr(one_pass, "solve", watched)
     found = judged(EEMClassifierCV((5,), activation=("mixed",), cv=4), X, y)
     scored = [len(labels) for _, _, labels in found.values()]
     np.testing.assert_allclose(np.array(counts) + scored, 4000)

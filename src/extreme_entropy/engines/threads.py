@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
+from operator import call
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -65,7 +66,7 @@ class Executor(Protocol):
 
 def serial(tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
     """The simplest executor: one task after another, each when its result is asked for."""
-    return (task() for task in tasks)
+    return map(call, tasks)
 
 
 class Threads(NamedTuple):

@@ -45,6 +45,7 @@ class Solver:
     ridge: float | str
     cross_fitted: bool
     priors_and_costs: Callable[[Array], tuple[Array, Array]]  # counts ↦ ln π, ln C
+    watch: Callable[[Iterable[Machine], int], Iterable[Machine]]  # shows progress, or does not
 
     @property
     def n_groups(self) -> int:
@@ -54,17 +55,6 @@ class Solver:
     def parts_per_fold(self, n_folds: int) -> int:
         """How many parts each fold has: enough that groups never run empty."""
         return -(-2 * GROUPS // n_folds) if self.n_groups > 1 else 1
-
-    def __call__(self, training: Summary) -> Machine:
-        log_priors, log_costs = self.priors_and_costs(training.counts.sum(axis=1))
-        return solve(
-            training,
-            shrinkage=self.shrinkage,
-            ridge=self.ridge,
-            cross_fitted=self.cross_fitted,
-            log_priors=log_priors,
-            log_costs=log_costs,
-        )
 
 
 class FoldedTable(Protocol):
@@ -188,7 +178,6 @@ def score_path(
     rows: FoldedTable,
     solver: Solver,
     execute: Executor,
-    watch: Callable[[Iterable[Any], int], Iterable[Any]],
     final_folds: int | None,
 ) -> Scored:
     """Scores for each size and fold, of the φ that is specified with the largest size.
@@ -205,7 +194,7 @@ def score_path(
         parts = Parts(n_folds, per_fold, final_folds or 1)
         features = [min(k, phi.h) for k in sizes]
         path = unseen.summarise(phi, parts, features)
-        machines = _solve_all(path, range(n_folds), parts, solver, execute, watch)
+        machines = _solve_all(path, range(n_folds), parts, solver, execute)
         scores = unseen.scores(phi, machines, range(n_folds), features)
         if final_folds is None:
             return Scored(scores, _divergences(machines))
@@ -217,7 +206,7 @@ def score_path(
         phi = training.draw(spec)
         features = [min(k, phi.h) for k in sizes]
         path = training.summarise(phi, parts, features)
-        machines = _solve_all(path, [None], parts, solver, execute, watch)
+        machines = _solve_all(path, [None], parts, solver, execute)
         found.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
     scores, divergences = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
     return Scored(scores, divergences)
@@ -275,7 +264,6 @@ def _solve_all(
     parts: Parts,
     solver: Solver,
     execute: Executor,
-    watch: Callable[[Iterable[Any], int], Iterable[Any]],
 ) -> Machines:
     """For each size the machines without each fold to leave out, if any."""
     n_groups = min(solver.n_groups, parts.total)
@@ -284,7 +272,7 @@ def _solve_all(
         groups = [range(g, parts.total, n_groups) for g in range(n_groups)]
         grouped = _added(summary, groups, execute)
         tasks = [partial(_solve, summary, grouped, fold, parts, solver) for fold in left_out]
-        machines.append(list(watch(execute(tasks), len(tasks))))
+        machines.append(list(solver.watch(execute(tasks), len(tasks))))
     return machines
 
 
@@ -298,7 +286,16 @@ def _solve(
             for mine, folds in zip(training, summary.moments, strict=True):
                 # Taking one fold out of the sum is cheaper than adding up the others.
                 mine[j % len(mine)] = mine[j % len(mine)] - folds[j]
-    return solver(Summary(tuple(map(tuple, training))))
+    counts = np.array([sum(part.n for part in groups) for groups in training])
+    log_priors, log_costs = solver.priors_and_costs(counts)
+    return solve(
+        Summary(tuple(map(tuple, training))),
+        shrinkage=solver.shrinkage,
+        ridge=solver.ridge,
+        cross_fitted=solver.cross_fitted,
+        log_priors=log_priors,
+        log_costs=log_costs,
+    )
 
 
 def _divergences(machines: Machines) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -109,12 +110,18 @@ class PathCV(ClassifierMixin, BaseEstimator):
                 self._estimator(seed, **{self._size_name: sizes[-1]}, **setting)
                 for setting in settings.values()
             ]
-            scored = [self._score(candidate, sizes, folded) for candidate in candidates]
+            solver, wanted = self._solver(folded.classes)
+            # Folds by content add up to those that a classifier of all rows keeps.
+            adds_up = folded.by_content and folded.rows.n_folds % wanted == 0
+            final_folds, execute, scored = wanted if adds_up else None, Threads(self.n_jobs), []
+            for candidate in candidates:
+                spec = candidate.specification()
+                scored.append(score_path(spec, sizes, folded.rows, solver, execute, final_folds))
             scores = np.stack([found.scores for found in scored])
             best = self._best_of(scores)
             params = {self._size_name: sizes[best[1]], **list(settings.values())[best[0]]}
             estimator = self._estimator(seed, **params)
-            phi, summary = self._whole(estimator, folded, scored[best[0]], best[1])
+            phi, summary = self._whole(estimator, folded, scored[best[0]], best[1], wanted)
         estimator.set_fitted(folded.table.columns, folded.classes, phi, summary)
         self.path_ = Path(
             np.array(sizes),
@@ -206,24 +213,16 @@ class PathCV(ClassifierMixin, BaseEstimator):
         rows = FoldedBlocks.of(table, classes, int(self.cv), scorer, seed, k)
         return Folded(table, classes, rows, rows.lazy_folds(), True)
 
-    def _score(self, candidate: EntropyClassifier, sizes: list[int], folded: Folded) -> Scored:
-        """Scores and divergences along the sizes of one candidate."""
+    def _solver(self, classes: Array) -> tuple[Solver, int]:
+        """How machines are solved, and how many folds a classifier of all rows keeps."""
 
-        def priors_and_costs(counts: Array) -> tuple[Array, Array]:
-            return log_priors_and_costs(self.priors, self.costs, folded.classes, counts)
-
-        def watch(tasks: Iterable[Any], total: int) -> Iterable[Any]:
-            return with_progress(tasks, total=total, unit="fit") if self.progress else tasks
+        def watch(machines: Iterable[Any], total: int) -> Iterable[Any]:
+            return with_progress(machines, total=total, unit="fit") if self.progress else machines
 
         cross_fitted = self.decision == "cross-fitted"
-        solver = Solver(self.shrinkage, self.ridge, cross_fitted, priors_and_costs)
-        wanted = N_FOLDS if solver.n_groups > 1 else 1
-        # Folds by content add up to those that a classifier of all rows keeps.
-        final_folds = wanted if folded.by_content and folded.rows.n_folds % wanted == 0 else None
-        return score_path(
-            candidate.specification(),
-            *(sizes, folded.rows, solver, Threads(self.n_jobs), watch, final_folds),
-        )
+        terms = partial(log_priors_and_costs, self.priors, self.costs, classes)
+        solver = Solver(self.shrinkage, self.ridge, cross_fitted, terms, watch)
+        return solver, N_FOLDS if solver.n_groups > 1 else 1
 
     def _best_of(self, scores: Array) -> tuple[int, int]:
         """The setting and size with the best mean score; of equals the first, so the smaller."""
@@ -237,14 +236,13 @@ class PathCV(ClassifierMixin, BaseEstimator):
         return setting, size
 
     def _whole(
-        self, estimator: EntropyClassifier, folded: Folded, scored: Scored, size: int
+        self, estimator: EntropyClassifier, folded: Folded, scored: Scored, size: int, n_folds: int
     ) -> tuple[FeatureMap, Summary]:
         """φ and summary of all rows: the fit it would have been."""
         if scored.feature_map is not None and scored.summaries is not None:
             k = getattr(estimator, self._size_name)
             return scored.feature_map.first(k), scored.summaries(size)
         phi = folded.rows.draw(estimator.specification())
-        n_folds = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
         [summary] = folded.table.summarise(phi, folded.classes, n_folds)
         return phi, summary
 
