@@ -20,23 +20,23 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEMClassifier, gmean_score
-from extreme_entropy.cli.root import root
-from extreme_entropy.experiments import beyond, runner
-from extreme_entropy.experiments.beyond import (
-    CANDIDATES,
+from extreme_entropy_paper import facts
+from extreme_entropy_paper.baselines import CLASSIFIERS, Entry, Given, make, missing
+from extreme_entropy_paper.cli.root import root
+from extreme_entropy_paper.experiments import beyond
+from extreme_entropy_paper.experiments.beyond import (
     DATASETS,
-    Candidate,
-    missing,
+    MODELS,
     plan,
     work,
 )
-from extreme_entropy.experiments.beyond_page import page
-from extreme_entropy.experiments.catalogue import PAGES
-from extreme_entropy.experiments.comparison import compare
-from extreme_entropy.experiments.diagram import critical_difference_svg
-from extreme_entropy.experiments.jobs import Job
-from extreme_entropy.experiments.protocol import fold_of
-from extreme_entropy.experiments.ranks import (
+from extreme_entropy_paper.experiments.beyond_page import page
+from extreme_entropy_paper.experiments.catalogue import PAGES
+from extreme_entropy_paper.experiments.comparison import compare
+from extreme_entropy_paper.experiments.diagram import critical_difference_svg
+from extreme_entropy_paper.experiments.jobs import Job
+from extreme_entropy_paper.experiments.protocol import fold_of
+from extreme_entropy_paper.experiments.ranks import (
     against,
     critical_difference,
     friedman,
@@ -44,7 +44,7 @@ from extreme_entropy.experiments.ranks import (
     holm,
     mean_ranks,
 )
-from extreme_entropy.experiments.store import key_of, read
+from extreme_entropy_paper.store import key_of, read
 
 # ------------------------------------------------------------------ ranks and tests
 
@@ -160,21 +160,21 @@ def small_data(rng, monkeypatch):
 
 
 def test_all_that_was_asked_for_is_compared():
-    """Five rivals and four of ours, on all UCI and unbalanced data sets."""
-    ours = {name for name, candidate in CANDIDATES.items() if candidate.kind == "ours"}
+    """Five baselines and four of ours, on all UCI and unbalanced data sets."""
+    ours = {name for name in MODELS if CLASSIFIERS[name].kind == "ours"}
     assert ours == {"EEM-default", "EEKM-default", "EEM-CV", "EEKM-CV"}
-    assert set(CANDIDATES) - ours == {
+    assert set(MODELS) - ours == {
         *("BalancedRandomForest", "EasyEnsemble", "HistGradientBoosting"),
         *("LightGBM", "Nystroem+LDA"),
     }
     assert len(PAGES["beyond"].datasets) == len(set(PAGES["beyond"].datasets)) == 18
-    assert set(PAGES["beyond"].experiment.models) == set(CANDIDATES)
+    assert set(PAGES["beyond"].experiment.models) == set(MODELS)
 
 
-@pytest.mark.parametrize("name", [name for name in CANDIDATES if name != "LightGBM"])
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "LightGBM"])
 def test_candidates_have_plain_defaults_but_for_seed_balance_and_threads(name):
     """Nothing is set in favour of anybody."""
-    model = CANDIDATES[name].make(90, 7)
+    model = make(name, Given(90, 7))
     if name == "Nystroem+LDA":
         scaler, kernel, lda = (step for _, step in model.steps)
         assert isinstance(scaler, StandardScaler)
@@ -183,7 +183,7 @@ def test_candidates_have_plain_defaults_but_for_seed_balance_and_threads(name):
             solver="lsqr", shrinkage="auto", priors=[0.5, 0.5]
         ).get_params()
         assert lda.get_params() == expected
-        assert CANDIDATES[name].make(10_000, 7).named_steps["nystroem"].n_components == 500
+        assert make(name, Given(10_000, 7)).named_steps["nystroem"].n_components == 500
         return
     plain = type(model)().get_params(deep=False)
     changed = {k: v for k, v in model.get_params(deep=False).items() if v != plain[k]}
@@ -205,7 +205,7 @@ def test_lightgbms_threshold_is_chosen_for_gmean(rng, monkeypatch):
     """On rare rows the chosen threshold lies well under one half, and GMean is better for it."""
     monkeypatch.setitem(sys.modules, "lightgbm", SimpleNamespace(LGBMClassifier=StandIn))
     X, y = rare_rows(rng, 1000, 60)
-    model = CANDIDATES["LightGBM"].make(1000, 3)
+    model = make("LightGBM", Given(1000, 3))
     assert isinstance(model, TunedThresholdClassifierCV)
     assert (model.random_state, model.estimator.random_state, model.estimator.n_jobs) == (3, 3, 1)
     model.fit(X, y)
@@ -214,10 +214,10 @@ def test_lightgbms_threshold_is_chosen_for_gmean(rng, monkeypatch):
 
 
 def test_what_is_not_installed_is_skipped_and_tried_once_it_is(monkeypatch):
-    """The reason names the extra; the skip is no longer in the way afterwards."""
+    """The reason names the package; the skip is no longer in the way afterwards."""
     monkeypatch.setitem(sys.modules, "lightgbm", None)
     skipped = list(plan(["heart"], ["LightGBM", "EEM-default"], 1))
-    reason = "LightGBM needs the extra bench: pip install 'extreme-entropy[bench]'"
+    reason = "LightGBM needs the package lightgbm"
     assert {(job.model, why) for job, why in skipped} == {
         ("LightGBM", reason),
         ("EEM-default", None),
@@ -265,7 +265,7 @@ def test_a_row_is_the_score_of_a_plain_fit_on_the_protocols_fold(small_data):
     assert min(row["fit_seconds"], row["fit_cpu_seconds"], row["predict_seconds"]) > 0
 
 
-@pytest.mark.parametrize("name", [n for n in CANDIDATES if n not in ("EEM-default", "EEM-CV")])
+@pytest.mark.parametrize("name", [n for n in MODELS if n not in ("EEM-default", "EEM-CV")])
 def test_every_candidate_gives_a_whole_row(small_data, monkeypatch, name):
     """All fields, within their ranges, better than a guess; EEM-CV differs only by its size."""
     if name == "LightGBM" and missing(name):
@@ -299,18 +299,18 @@ def test_fits_have_one_thread(small_data, monkeypatch):
             seen.extend(pool["num_threads"] for pool in threadpool_info())
             return super().fit(X, y)
 
-    watched = Candidate(lambda rows, seed: Watching(), "kernel")
-    monkeypatch.setitem(beyond.CANDIDATES, "HistGradientBoosting", watched)
+    watched = Entry(lambda given: Watching(), "kernel")
+    monkeypatch.setitem(CLASSIFIERS, "HistGradientBoosting", watched)
     work(Job("heart", "HistGradientBoosting", 0, 0, ({},)))
     assert set(seen) == {1}
 
 
 def test_runs_say_which_versions_were_there(monkeypatch):
     """Those that are installed; what is not is left out."""
-    monkeypatch.setattr(runner, "PACKAGES", ("numpy", "no-such-package"))
-    assert runner._versions() == {"numpy": np.__version__}
+    monkeypatch.setattr(facts, "PACKAGES", ("numpy", "no-such-package"))
+    assert facts.versions() == {"numpy": np.__version__}
     monkeypatch.undo()
-    assert {"lightgbm", "imbalanced-learn"} <= set(runner.PACKAGES)
+    assert {"lightgbm", "imbalanced-learn"} <= set(facts.PACKAGES)
 
 
 # ------------------------------------------------------------------ the page
@@ -541,8 +541,10 @@ def test_a_small_run_from_the_command(tmp_path, paper_data, monkeypatch):
     """Two data sets, three models; run again it measures nothing anew and shows the same."""
     paper_data("heart")
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
-    words = ["reproduce", "beyond", "--datasets", "heart", "sonar", "--jobs", "1"]
-    words += ["--out", str(tmp_path), "--models", "EEKM-default", *THREE[1:]]
+    words = ["reproduce", "beyond", "--dataset", "heart", "--dataset", "sonar", "--jobs", "1"]
+    words += ["--out", str(tmp_path)]
+    for name in ("EEKM-default", *THREE[1:]):
+        words += ["--model", name]
     answer = CliRunner().invoke(root, words)
     assert answer.exit_code == 0, answer.output
     assert "count the 2 of 18 data sets on which all 3 models ran" in answer.stdout

@@ -16,8 +16,8 @@ from sklearn.datasets import make_classification
 from sklearn.model_selection import StratifiedKFold
 
 from extreme_entropy import EEMClassifier, gmean_score
-from extreme_entropy.entropy.gaussian import cauchy_schwarz_divergence
-from extreme_entropy.experiments import (
+from extreme_entropy.entropy import cauchy_schwarz_divergence
+from extreme_entropy_paper.experiments import (
     correlation,
     correlation_page,
     counts,
@@ -25,12 +25,10 @@ from extreme_entropy.experiments import (
     process,
     stability,
 )
-from extreme_entropy.experiments.catalogue import PAGES
-from extreme_entropy.experiments.jobs import Job
-from extreme_entropy.experiments.render import FORMATS
-from extreme_entropy.experiments.store import key_of
-from extreme_entropy.features.neurons import draw_uniform
-from extreme_entropy.moments.class_moments import ClassMoments
+from extreme_entropy_paper.experiments.catalogue import PAGES
+from extreme_entropy_paper.experiments.jobs import Job
+from extreme_entropy_paper.experiments.render import FORMATS
+from extreme_entropy_paper.store import key_of
 
 OURS = ("data", "correlation", "stability", "process")
 
@@ -47,22 +45,22 @@ def layer(rng):
     return H, np.arange(100) < 30
 
 
-def on_the_line(layer, rng):
+def projected(layer, rng):
     """Operators, and projections of the positive and the negative rows by them."""
     H, positive = layer
     B = rng.normal(size=(6, 8))
     return B, H[positive] @ B, H[~positive] @ B
 
 
-def readings_of(layer, B):
+def forms_of(layer, B):
     H, positive = layer
-    return correlation.readings([ClassMoments.of(H[positive]), ClassMoments.of(H[~positive])], B)
+    return correlation.forms([H[positive], H[~positive]], B)
 
 
 def test_both_terms_together_are_the_divergence(layer, rng):
     """As `entropy` has it, for the Gaussians of the projections themselves."""
-    B, plus, minus = on_the_line(layer, rng)
-    whole, term = readings_of(layer, B)["plain"]
+    B, plus, minus = projected(layer, rng)
+    whole, term = forms_of(layer, B)["plain"]
     for i in range(8):
         a, b = plus[:, i], minus[:, i]
         theirs = cauchy_schwarz_divergence(a.mean(), a.var(), b.mean(), b.var())
@@ -72,8 +70,8 @@ def test_both_terms_together_are_the_divergence(layer, rng):
 
 def test_the_printed_sign_takes_the_log_term_away(layer, rng):
     """t − (D − t) = 2t − D."""
-    B, _, _ = on_the_line(layer, rng)
-    found = readings_of(layer, B)
+    B, _, _ = projected(layer, rng)
+    found = forms_of(layer, B)
     whole, term = found["plain"]
     np.testing.assert_allclose(found["printed sign"][0], 2 * term - whole)
     np.testing.assert_array_equal(found["printed sign"][1], term)
@@ -81,16 +79,16 @@ def test_the_printed_sign_takes_the_log_term_away(layer, rng):
 
 def test_shrunk_variances_are_those_of_ledoit_and_wolf(layer, rng):
     """Σ± by scikit-learn, then βᵀΣ±β."""
-    (H, positive), (B, plus, minus) = layer, on_the_line(layer, rng)
+    (H, positive), (B, plus, minus) = layer, projected(layer, rng)
     spread = sum(np.diag(B.T @ ledoit_wolf(part)[0] @ B) for part in (H[positive], H[~positive]))
-    _, term = readings_of(layer, B)["ledoit-wolf"]
+    _, term = forms_of(layer, B)["ledoit-wolf"]
     np.testing.assert_allclose(term, (plus.mean(axis=0) - minus.mean(axis=0)) ** 2 / spread)
 
 
 def test_class_sizes_come_from_sums_over_all_rows(layer, rng):
     """Means divided by all rows, squares by the class and not centred."""
-    B, plus, minus = on_the_line(layer, rng)
-    whole, term = readings_of(layer, B)["class sizes"]
+    B, plus, minus = projected(layer, rng)
+    whole, term = forms_of(layer, B)["class sizes"]
     a, b = (plus**2).mean(axis=0), (minus**2).mean(axis=0)
     theirs = (plus.sum(axis=0) - minus.sum(axis=0)) ** 2 / 100**2 / (a + b)
     np.testing.assert_allclose(term, theirs)
@@ -122,8 +120,13 @@ def test_correlations_are_over_all_maps_and_operators(rng, activation):
     pairs, sizes = {}, {}
     for number in range(3):
         chance = np.random.default_rng([0, number])
-        drawn = draw_uniform("rbf", 4, 3, chance)
-        H = Z @ drawn.centres + drawn.widths if activation == "linear" else drawn(Z)
+        drawn = chance.random((4, 4))
+        w, b = drawn[:, :3], drawn[:, 3]
+        H = (
+            Z @ w.T + b
+            if activation == "linear"
+            else np.exp(-b * ((Z[:, None] - w) ** 2).sum(axis=2))
+        )
         for h in (1, 2, 4):
             for kind in ("normal", "uniform"):
                 draw = chance.standard_normal if kind == "normal" else chance.random
@@ -140,10 +143,10 @@ def test_correlations_are_over_all_maps_and_operators(rng, activation):
     for (h, kind), parts in pairs.items():
         if h == 1:  # ties of equal pairs up to rounding: ranks of maps decide
             continue
-        for reading, those in (("plain", parts), ("class sizes", sizes[h, kind])):
+        for form, those in (("plain", parts), ("class sizes", sizes[h, kind])):
             whole, term = map(np.concatenate, zip(*those, strict=True))
             theirs = np.corrcoef(rank(whole), rank(term))[0, 1]
-            assert found[h, kind][reading] == pytest.approx(theirs, abs=1e-3)
+            assert found[h, kind][form] == pytest.approx(theirs, abs=1e-3)
         within = np.mean([np.corrcoef(rank(a), rank(b))[0, 1] for a, b in parts])
         assert found[h, kind]["within maps"] == pytest.approx(within, abs=1e-3)
     assert found[1, "normal"]["within maps"] is None
@@ -163,7 +166,7 @@ def test_large_sets_are_sampled_by_class():
 # ------------------------------------------------------------------ Table 1
 
 
-def correlated(dataset, h, value, activation="rbf", operators="normal", reading="plain"):
+def correlated(dataset, h, value, activation="rbf", operators="normal", form="plain"):
     """A row with one correlation."""
     return {
         "dataset": dataset,
@@ -171,7 +174,7 @@ def correlated(dataset, h, value, activation="rbf", operators="normal", reading=
         "setting": {"h": h, "operators": operators},
         "repeat": 0,
         "fold": 0,
-        "correlations": {reading: value},
+        "correlations": {form: value},
     }
 
 
@@ -200,7 +203,7 @@ def test_each_correlation_has_a_verdict():
     )
 
 
-def test_readings_are_ordered_by_how_near_they_come():
+def test_forms_are_ordered_by_how_near_they_come():
     """Uniform operators here give what is printed; the normal ones are 0.1 off."""
     rows = [
         correlated(d, h, value - gap, operators=operators)
@@ -209,7 +212,7 @@ def test_readings_are_ordered_by_how_near_they_come():
         for h, value in zip(correlation.SIZES, values, strict=True)
     ]
     told = correlation_page.page(rows).summary
-    assert told[2] == "All 2 readings, the nearest first:"
+    assert told[2] == "All 2 forms, the nearest first:"
     assert told[3].startswith("rbf, uniform operators, plain: mean difference 0.01 on the UCI")
     assert told[3].endswith("0.01 on the others; 120 of 120 cells within 0.05.")
     assert told[4].startswith("rbf, normal operators, plain: mean difference 0.10")
@@ -228,7 +231,7 @@ def test_a_job_has_a_row_for_each_size_and_kind_of_operators(monkeypatch):
     part = Job(job.dataset, job.model, 0, 0, job.settings[:4])
     rows = correlation.work(part)
     assert [key_of(row) for row in rows] == [key_of(part.about(s)) for s in part.settings]
-    assert set(rows[0]["correlations"]) == set(correlation.READINGS)
+    assert set(rows[0]["correlations"]) == set(correlation.FORMS)
     assert rows[0]["correlations"]["class sizes"] > 0.9  # what is printed is 1.000
     assert rows[0]["rows"] == 625
 
@@ -426,17 +429,17 @@ def test_a_picture_is_the_same_each_time_whatever_the_reader_has_set_up():
 
 
 def test_the_process_has_its_four_panels():
-    """The same bytes each time, with the numbers of the machine in it."""
+    """The same bytes each time, with the numbers of the classifier in it."""
     ((job, _),) = process.plan([process.DATASET], [process.MODEL], 1)
     rows = process.work(job)
     pages = process.page(rows)
     assert pages == process.page(rows)
     panels = {"Input space", "Feature space", "Densities on the line", "Decision in input space"}
     assert panels | {"negative", "positive"} <= text_of(pages[".svg"])
-    machine, X, y = process.example()
-    assert f"D_CS is {machine.divergence_:.2f}" in pages[".md"]
-    right = 100 * (machine.predict(X) == y).mean()
-    assert f"{right:.1f} % of the rows are told right" in pages[".md"]
+    model, X, y = process.example()
+    assert f"D_CS is {model.divergence_:.2f}" in pages[".md"]
+    right = 100 * (model.predict(X) == y).mean()
+    assert f"{right:.1f} % of the rows are classified correctly" in pages[".md"]
     assert right > 85
 
 
@@ -444,7 +447,7 @@ def test_without_matplotlib_pages_still_have_their_words(monkeypatch):
     """And say what the figure needs."""
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     assert process.page([]).keys() == {".md"}
-    assert "needs the extra `plot`" in process.page([])[".md"]
+    assert "needs matplotlib" in process.page([])[".md"]
     pages = stability.page([scored(curve())])
     assert pages.keys() == set(FORMATS)
     assert "stability.svg" not in pages[".md"]
@@ -489,7 +492,7 @@ def test_no_two_jobs_are_about_the_same():
 
 def test_the_printed_files_are_read_from_the_package():
     """They travel with it."""
-    folder = files("extreme_entropy.experiments") / "printed"
+    folder = files("extreme_entropy_paper.experiments") / "printed"
     assert (folder / "correlation.csv").is_file()
     assert (folder / "datasets.csv").is_file()
 
@@ -498,9 +501,9 @@ def test_pages_come_from_the_command(tmp_path):
     """The table of one set, and the figure; where its picture is, is in the Markdown."""
     answer = subprocess.run(
         [
-            str(Path(sys.executable).with_name("eem")),
+            str(Path(sys.executable).with_name("eem-paper")),
             *("reproduce", "data", "process", "--jobs", "1", "--out", "here"),
-            *("--datasets", "balance"),
+            *("--dataset", "balance"),
         ],
         cwd=tmp_path,
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},

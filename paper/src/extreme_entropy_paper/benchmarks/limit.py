@@ -18,10 +18,10 @@ from typing import Any
 
 import numpy as np
 import rows
+from extreme_entropy.cli.bench import bare
 from measure import best_seconds, peak_megabytes
 
 from extreme_entropy import EEMClassifier
-from extreme_entropy.cli.bench import bare
 
 N_JOBS = os.cpu_count()
 

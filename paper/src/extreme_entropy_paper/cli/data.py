@@ -1,4 +1,4 @@
-"""`eem data`: which data sets of the paper are here, and fetching the others."""
+"""`eem-paper data`: which data sets of the paper are here, and fetching the others."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import json
 
 import click
 
+from extreme_entropy.errors import InputError
+
 from ..datasets.loading import find, list_datasets, load_dataset, where
 from ..datasets.registry import DATASETS, Dataset
-from ..errors import InputError
 
 
 @click.group()
@@ -32,7 +33,7 @@ def list_command(as_json: bool, doubts: bool) -> None:
             f"  {dataset.group:12}{where(dataset)[0]}"
         )
     if not doubts:
-        click.echo("* something about the coding is not certain: eem data list --doubts")
+        click.echo("* something about the coding is not certain: eem-paper data list --doubts")
     for dataset in list_datasets() if doubts else ():
         _tell_doubts(dataset)
 
@@ -43,7 +44,7 @@ def list_command(as_json: bool, doubts: bool) -> None:
 def get(names: tuple[str, ...], everything: bool) -> None:
     """Fetch data sets into the cache and check them."""
     if everything == bool(names):
-        raise click.UsageError("Give the names of data sets, or --all. See: eem data list")
+        raise click.UsageError("Give the names of data sets, or --all. See: eem-paper data list")
     try:
         chosen = list(DATASETS.values()) if everything else [find(name) for name in names]
     except InputError as error:

@@ -1,4 +1,4 @@
-"""`eem reproduce`: the paper's tables measured anew, with a verdict on every cell."""
+"""`eem-paper reproduce`: the paper's tables measured anew, with a verdict on every cell."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from typing import Any, Self
 import click
 
 from ..datasets.loading import find
-from ..errors import DatasetError, ExtremeEntropyError
+from ..errors import DatasetError
 from ..experiments.catalogue import PAGES, Experiment, Files, Page
 from ..experiments.runner import run
-from ..experiments.store import read
-from .several import Several
+from ..files import whole_file
+from ..store import read
+
+ONLY = "Only this one; may be given several times."
 
 
 class Progress:
@@ -42,8 +44,8 @@ class Progress:
 
 @click.command()
 @click.argument("tables", nargs=-1, metavar="TABLE|FIGURE|all...")
-@click.option("--datasets", cls=Several, metavar="NAME...", help="Only these data sets.")
-@click.option("--models", cls=Several, metavar="NAME...", help="Only these models.")
+@click.option("--dataset", "datasets", multiple=True, metavar="NAME", help=ONLY)
+@click.option("--model", "models", multiple=True, metavar="NAME", help=ONLY)
 @click.option("--repeats", default=1, show_default=True, help="Repetitions of ten folds.")
 @click.option("--folds", type=int, help="Only so many folds of each repetition.")
 @click.option("--budget", type=float, metavar="MINUTES", help="Stop after so long.")
@@ -88,9 +90,9 @@ def reproduce(
             "Interrupted. All finished rows are kept; run the same command again to go on."
         ) from error
     except DatasetError as error:
-        raise click.ClickException(f"{error}\n  - from the command line: eem data get") from error
-    except ExtremeEntropyError as error:
-        raise click.ClickException(str(error)) from error
+        raise click.ClickException(
+            f"{error}\n  - from the command line: eem-paper data get"
+        ) from error
     for name, page in pages.items():
         _show(path.with_name(name), page.render(rows))
     if not complete:
@@ -119,10 +121,8 @@ def _show(stem: Path, files: Files) -> None:
 
 
 def _write(path: Path, content: str | bytes) -> None:
-    """Whole or not at all."""
-    beside = path.with_name(path.name + ".part")
-    beside.write_bytes(content.encode() if isinstance(content, str) else content)
-    beside.replace(path)
+    with whole_file(path) as file:
+        file.write(content.encode() if isinstance(content, str) else content)
 
 
 def _known(asked: tuple[str, ...], known: tuple[str, ...], what: str) -> list[str]:

@@ -1,6 +1,6 @@
 """The data sets of the paper, found or fetched, and proved to be the right ones.
 
->>> from extreme_entropy.datasets import load_dataset
+>>> from extreme_entropy_paper.datasets import load_dataset
 >>> X, y = load_dataset("balance", return_X_y=True)
 >>> X.shape, int((y > 0).sum())
 ((625, 4), 49)

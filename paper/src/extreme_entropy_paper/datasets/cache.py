@@ -1,19 +1,19 @@
 """The folder that fetched data sets are kept in: NAME.npz, checked; raw/ for files under way.
 
-A file is written beside its place and renamed, so it is there whole or not at all. Downloads are
-made under a lock that ends with its process, so two processes never write to one file.
+Downloads are made under a lock that ends with its process, so two processes never write to one
+file.
 """
 
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from filelock import FileLock
 
-from ..errors import DatasetError
+from ..files import whole_file
 from .registry import Dataset, Download
 
 Array = np.ndarray[Any, Any]
@@ -45,23 +45,12 @@ def read(path: Path) -> tuple[Array, Array]:
 
 def write(path: Path, X: Array, y: Array) -> None:
     """Keep X and y, whole or not at all; call it under the lock."""
-    beside = path.with_name(f".{path.name}.part")
-    lossless = X.astype(np.float32)
-    try:
-        with beside.open("wb") as file:
-            np.savez_compressed(file, X=lossless if (lossless == X).all() else X, y=y)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)
+    single = X.astype(np.float32)
+    with whole_file(path) as file:
+        np.savez_compressed(file, X=single if (single == X).all() else X, y=y)
 
 
-def lock(path: Path) -> AbstractContextManager[Any]:
+def lock(path: Path) -> FileLock:
     """Held by one process at a time; others wait."""
-    try:
-        from filelock import FileLock
-    except ImportError as error:
-        raise DatasetError(
-            "Downloading needs the extra: pip install 'extreme-entropy[data]'."
-        ) from error
     path.parent.mkdir(parents=True, exist_ok=True)
     return FileLock(path.with_name(f".{path.name}.lock"))

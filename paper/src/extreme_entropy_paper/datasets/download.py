@@ -18,6 +18,8 @@ from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 from urllib.request import Request, urlopen
 
+from tqdm import tqdm
+
 from ..errors import DatasetError
 
 ATTEMPTS = 4
@@ -117,11 +119,6 @@ def _forget(part: Path) -> None:
 @contextmanager
 def _bar(part: Path, have: int, total: int | None, progress: bool) -> Iterator[Any]:
     """A function that counts bytes, on a bar if one is wanted and stderr is a terminal."""
-    try:
-        from tqdm import tqdm
-    except ImportError:
-        yield lambda _: None
-        return
     # disable=None: shown on terminals only.
     with tqdm(
         desc=part.stem,

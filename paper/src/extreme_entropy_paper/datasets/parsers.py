@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-Rows = tuple[Array, Array]
-Reader = Callable[[list[Path]], Rows]
+Labelled = tuple[Array, Array]  # X, y
+Reader = Callable[[list[Path]], Labelled]
 
 MISSING = "?"
 # All that a cut or altered file can make a reader raise.
@@ -43,7 +43,7 @@ def read_table(
     nominal: Collection[int] = (),
     fill: bool = False,
     drop_constant: bool = False,
-) -> Rows:
+) -> Labelled:
     """Rows of text: UCI's, CSV, and KEEL's with their header of `@` lines.
 
     Nominal columns become one column for each value seen, in sorted order, where they stand.
@@ -67,7 +67,7 @@ def read_libsvm(
     skip: int = 0,
     n_features: int | None = None,
     distinct: bool = False,
-) -> Rows:
+) -> Labelled:
     """LIBSVM's sparse text, without its first `skip` columns, perhaps only distinct rows."""
     from sklearn.datasets import load_svmlight_file
 
@@ -82,7 +82,7 @@ def read_libsvm(
     return X, _signs(y == positive)
 
 
-def read_archive(paths: list[Path], *, member: str, skip: Collection[int] = ()) -> Rows:
+def read_archive(paths: list[Path], *, member: str, skip: Collection[int] = ()) -> Labelled:
     """One set of imbalanced-learn's archive of Ding's benchmark: NPZ files in a tar."""
     (path,) = paths
     with tarfile.open(path) as archive:
@@ -95,7 +95,7 @@ def read_archive(paths: list[Path], *, member: str, skip: Collection[int] = ()) 
     raise LookupError(f"the archive has no {member}")
 
 
-def read_cover_types(paths: list[Path], *, positive: int) -> Rows:
+def read_cover_types(paths: list[Path], *, positive: int) -> Labelled:
     """UCI's cover types as scikit-learn mirrors them: compressed CSV, the type last."""
     (path,) = paths
     with gzip.open(path, "rt") as file:

@@ -49,7 +49,7 @@ class Dataset:
     source, licence : str
         Who publishes the data, and under which terms.
     digest : str
-        The digest of rows and labels (see `extreme_entropy.datasets.content`).
+        The digest of rows and labels (see `extreme_entropy_paper.datasets.content`).
     counted_by : str
         Where the counts come from.
     feature_names : tuple of str or None

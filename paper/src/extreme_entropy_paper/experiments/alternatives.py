@@ -1,7 +1,8 @@
-"""Cells that differ, measured under other readings of the paper and of its data.
+"""Cells that differ, measured under alternative protocols.
 
-A remark on a cell (remarks.py) says what was checked; here it is checked. Each reading is tried
-with every size of the grid on the protocol's folds, and with every C where it has one.
+`explanations` says of a cell what was checked; here it is checked. Each alternative changes one
+thing that the paper leaves open. It is tried with every size of the grid on the protocol's folds,
+and with every C where it has one.
 """
 
 from __future__ import annotations
@@ -13,18 +14,18 @@ from typing import Any
 
 import numpy as np
 from scipy.spatial.distance import cdist
-from sklearn.covariance import LedoitWolf
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
-from ..estimators.eem import EEMClassifier
-from ..machine.decision import GaussianPair
-from ..metrics import gmean_score
+from extreme_entropy import EEMClassifier
+from extreme_entropy.metrics import gmean_score
+
+from ..baselines import TwoGaussians
+from ..store import Row, name_of
 from .claims import claims
 from .jobs import Array, Job, Setting, data_of
-from .protocol import COSTS, N_FOLDS, SIZES, fold_of, machine, seed_of
-from .render import Table
-from .store import Row, name_of
+from .protocol import COSTS, N_FOLDS, SIZES, classifier, fold_of, seed_of
+from .render import PageTable
 
 PROTOCOL = "as the protocol"
 PARTS = "differences of the size of rounding believed"
@@ -36,50 +37,53 @@ FILLS: dict[str, Callable[[Array], float]] = {
 }
 WIDER = "widths of neurons divided by the number of columns"
 RIDGED = "regularised, C from SVM's grid"
-READINGS = {
+ALTERNATIVES = {
     ("sonar", "WELM-rbf"): (PROTOCOL, RIDGED),
     ("arythmia", "EEM-sig"): (PROTOCOL, PARTS),
     ("arythmia", "EEM-rbf"): (PROTOCOL, WHOLE, PARTS, WIDER),
     ("sick_euthyroid", "EEM-nsig"): (PROTOCOL, WHOLE, *FILLS),
     ("splice", "EEM-sig"): (PROTOCOL, WHOLE),
 }
-MODELS = tuple(dict.fromkeys(model for _, model in READINGS))
-DATASETS = [dataset for dataset, _ in READINGS]
+MODELS = tuple(dict.fromkeys(model for _, model in ALTERNATIVES))
+DATASETS = [dataset for dataset, _ in ALTERNATIVES]
 
 
 def plan(
     datasets: Sequence[str], models: Sequence[str], repeats: int
 ) -> Iterator[tuple[Job, str | None]]:
-    """All sizes of a reading on a fold are one job."""
-    for (dataset, model), readings in READINGS.items():
+    """All sizes of an alternative on a fold are one job."""
+    for (dataset, model), alternatives in ALTERNATIVES.items():
         if dataset in datasets and model in models:
-            for repeat, reading, fold in product(range(repeats), readings, range(N_FOLDS)):
-                yield Job(dataset, f"{model}, {reading}", repeat, fold, _settings(reading)), None
+            for repeat, alternative, fold in product(range(repeats), alternatives, range(N_FOLDS)):
+                yield (
+                    Job(dataset, f"{model}, {alternative}", repeat, fold, _settings(alternative)),
+                    None,
+                )
 
 
-def _settings(reading: str) -> tuple[Setting, ...]:
-    if reading == RIDGED:
+def _settings(alternative: str) -> tuple[Setting, ...]:
+    if alternative == RIDGED:
         return tuple({"h": h, "C": C} for h, C in product(SIZES, COSTS))
     return tuple({"h": h} for h in SIZES)
 
 
 def work(job: Job) -> list[Row]:
     """A row for each setting: the score, and the divergence of the machine's own Gaussians."""
-    model, reading = job.model.split(", ", 1)
+    model, alternative = job.model.split(", ", 1)
     X, y = data_of(job.dataset)
-    if reading in FILLS:
-        X = refilled(X, FILLS[reading])
-    if reading == WHOLE:
+    if alternative in FILLS:
+        X = refilled(X, FILLS[alternative])
+    if alternative == WHOLE:
         X = MinMaxScaler().fit_transform(X)
     train, test = fold_of(X, y, job.repeat, job.fold)
     seed, rows = seed_of(job.repeat, job.fold), []
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # machines whose classes are the same are scored too
+        warnings.simplefilter("ignore")  # models whose classes are the same are scored too
         for setting in job.settings:
-            fitted = _machine(model, reading, setting, seed).fit(X[train], y[train])
+            fitted = _classifier(model, alternative, setting, seed).fit(X[train], y[train])
             answers = (
                 by_parts(fitted, X[train], y[train], X[test])
-                if reading == PARTS
+                if alternative == PARTS
                 else fitted.predict(X[test])
             )
             row = {**job.about(setting), "gmean": round(100 * gmean_score(y[test], answers), 4)}
@@ -89,14 +93,14 @@ def work(job: Job) -> list[Row]:
     return rows
 
 
-def _machine(model: str, reading: str, setting: Setting, seed: int) -> Any:
-    """The classifier of a cell under a reading."""
-    chosen = machine(model, {"h": setting["h"]}, seed)
-    if reading == WIDER:
+def _classifier(model: str, alternative: str, setting: Setting, seed: int) -> Any:
+    """The classifier of a cell under an alternative."""
+    chosen = classifier(model, {"h": setting["h"]}, seed)
+    if alternative == WIDER:
         chosen.set_params(activation=wider)
-    if reading == WHOLE:
+    if alternative == WHOLE:
         chosen.set_params(scale=None)
-    if reading == RIDGED:
+    if alternative == RIDGED:
         chosen.set_params(C=setting["C"])
     return chosen
 
@@ -122,36 +126,30 @@ def refilled(X: Array, fill: Callable[[Array], float]) -> Array:
 
 def by_parts(fitted: Any, X: Array, y: Array, X_test: Array) -> Array:
     """The same machine put together from scikit-learn's parts, without our check for rounding."""
-    H, labels = fitted.feature_map_(X), fitted.classes_
-    low, high = (H[y == label] for label in labels)
-    covariances = [LedoitWolf().fit(part).covariance_ for part in (low, high)]
-    operator = np.linalg.pinv(sum(covariances)) @ (high.mean(axis=0) - low.mean(axis=0))
-    m_low, m_high = (part.mean(axis=0) @ operator for part in (low, high))
-    s_low, s_high = (operator @ covariance @ operator for covariance in covariances)
-    line = fitted.feature_map_(X_test) @ operator
-    log_odds = GaussianPair((m_low, m_high), (s_low, s_high)).log_ratio(line)
-    return labels[(log_odds > 0).astype(int)]
+    phi, labels = fitted.feature_map_, fitted.classes_
+    parts = TwoGaussians().fit(*(phi(X[y == label]) for label in labels))
+    return np.asarray(labels[parts.predict(phi(X_test))])
 
 
-def page(rows: Iterable[Row]) -> Table:
-    """For each cell and reading: best of the grid, and chosen by the machine's own divergence."""
+def page(rows: Iterable[Row]) -> PageTable:
+    """For each cell and alternative: best of the grid, and the choice by divergence."""
     found: dict[tuple[str, str], dict[tuple[int, int], dict[str, Row]]] = {}
     for row in rows:
         if ", " in row.get("model", "") and "gmean" in row:
             folds = found.setdefault((row["dataset"], row["model"]), {})
             folds.setdefault((row["repeat"], row["fold"]), {})[name_of(row["setting"])] = row
     lines = []
-    for (dataset, model), readings in READINGS.items():
-        for reading in readings:
-            folds = found.get((dataset, f"{model}, {reading}"), {})
-            lines.append([f"{dataset}, {model}: {reading}", *_figures(list(folds.values()))])
-    return Table(
-        "Cells that differ, under other readings",
+    for (dataset, model), alternatives in ALTERNATIVES.items():
+        for alternative in alternatives:
+            folds = found.get((dataset, f"{model}, {alternative}"), {})
+            lines.append([f"{dataset}, {model}: {alternative}", *_figures(list(folds.values()))])
+    return PageTable(
+        "Cells that differ, under alternative protocols",
         "GMean over the folds, of the setting with the best mean and of the size with the largest "
         "divergence of the machine's own Gaussians in each fold.",
         ["best of the grid", "chosen by D_CS"],
         lines,
-        [_printed(*cell) for cell in READINGS],
+        [_printed(*cell) for cell in ALTERNATIVES],
     )
 
 

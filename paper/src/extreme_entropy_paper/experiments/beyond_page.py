@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..baselines import CLASSIFIERS
+from ..store import Row
 from . import ranks
-from .beyond import CANDIDATES
+from .beyond import MODELS
 from .comparison import FIELDS, Comparison, compare
 from .diagram import critical_difference_svg
 from .protocol import N_FOLDS
-from .render import Table, html, latex, markdown
-from .store import Row
+from .render import PageTable, html, latex, markdown
 
 Array = np.ndarray[Any, Any]
 
@@ -47,13 +48,13 @@ def _in_one(pages: list[str], picture: str) -> str:
     return pages[0].removesuffix(end) + "".join(bodies) + picture[picture.find("<svg") :] + end
 
 
-def by_dataset(found: Comparison) -> Table:
+def by_dataset(found: Comparison) -> PageTable:
     """GMean of each model on each data set."""
     rows = [
         [dataset, *_marked(scores)]
         for dataset, scores in zip(found.datasets, found.means["gmean"], strict=True)
     ]
-    return Table(
+    return PageTable(
         "Beyond the paper: GMean on the same folds", LEGEND, found.models, rows, _extent(found)
     )
 
@@ -74,13 +75,13 @@ def _marked(scores: Array) -> list[str]:
     ]
 
 
-def overall(found: Comparison) -> Table:
+def overall(found: Comparison) -> PageTable:
     """Means over data sets, mean ranks, and what the tests say; best ranks first."""
     columns = ["mean rank", "best on", "GMean", "balanced accuracy", "AUC", "Brier", "fit, s", "p"]
     gmean = found.counted("gmean")
     if not gmean.size:
         nothing = "There is no data set yet on which all models ran."
-        return Table("Over data sets", OVERALL, columns, [], [nothing])
+        return PageTable("Over data sets", OVERALL, columns, [], [nothing])
     mean_ranks = ranks.mean_ranks(gmean)
     order = np.argsort(mean_ranks, kind="stable")
     wins = (gmean == gmean.max(axis=1, keepdims=True)).sum(axis=0)
@@ -99,7 +100,7 @@ def overall(found: Comparison) -> Table:
         ]
         for j in order
     ]
-    return Table("Over data sets", OVERALL, columns, rows, _findings(found))
+    return PageTable("Over data sets", OVERALL, columns, rows, _findings(found))
 
 
 OVERALL = (
@@ -119,7 +120,7 @@ def _extent(found: Comparison) -> list[str]:
     if not run.any():
         return ["No model has run all folds of a data set yet.", *reasons]
     return [
-        f"{run.sum()} cells of {len(run)} data sets and {len(CANDIDATES)} models run, each on "
+        f"{run.sum()} cells of {len(run)} data sets and {len(MODELS)} models run, each on "
         f"{found.repeats[run.any(axis=1)].min()} or more whole repetitions of {N_FOLDS} folds.",
         *reasons,
     ]
@@ -139,10 +140,10 @@ def _findings(found: Comparison) -> list[str]:
 
 def _friedman(found: Comparison) -> str:
     test = ranks.friedman(found.counted("gmean"))
-    told = "do not all rank alike" if test.p < LEVEL else "are not shown to rank differently"
+    finding = "do not all rank alike" if test.p < LEVEL else "are not shown to rank differently"
     return (
         f"Friedman's test (Iman and Davenport): F({test.freedom[0]}, {test.freedom[1]}) = "
-        f"{test.statistic:.2f}, p = {test.p:.2g}: at the level {LEVEL:g} the models {told}."
+        f"{test.statistic:.2f}, p = {test.p:.2g}: at the level {LEVEL:g} the models {finding}."
     )
 
 
@@ -164,7 +165,7 @@ def _nemenyi(found: Comparison) -> str:
 
 def _trees(found: Comparison) -> list[str]:
     """Where the best of the trees and the best of ours are clearly apart."""
-    kinds = np.array([CANDIDATES[model].kind for model in found.models])
+    kinds = np.array([CLASSIFIERS[model].kind for model in found.models])
     if not {"ours", "trees"} <= set(kinds):
         return []
     gmean = found.counted("gmean")
@@ -187,13 +188,13 @@ def _alone(found: Comparison) -> list[str]:
     kept = [
         j
         for j, model in enumerate(found.models)
-        if model == ALONE or CANDIDATES[model].kind != "ours"
+        if model == ALONE or CLASSIFIERS[model].kind != "ours"
     ]
     if ALONE not in found.models or len(kept) in (1, len(found.models)):
         return []
     mean_ranks = ranks.mean_ranks(found.counted("gmean")[:, kept])
-    told = [f"{found.models[kept[i]]} {mean_ranks[i]:.2f}" for i in np.argsort(mean_ranks)]
-    return [f"Mean ranks with {ALONE} as the only one of ours: {', '.join(told)}."]
+    ranked = [f"{found.models[kept[i]]} {mean_ranks[i]:.2f}" for i in np.argsort(mean_ranks)]
+    return [f"Mean ranks with {ALONE} as the only one of ours: {', '.join(ranked)}."]
 
 
 def _listed(names: list[str]) -> str:
@@ -205,5 +206,5 @@ def _picture(found: Comparison) -> str | None:
     if len(gmean) < 2 or len(found.models) < 3:
         return None
     difference = ranks.critical_difference(len(found.models), len(gmean), LEVEL)
-    ours = [CANDIDATES[model].kind == "ours" for model in found.models]
+    ours = [CLASSIFIERS[model].kind == "ours" for model in found.models]
     return critical_difference_svg(found.models, ranks.mean_ranks(gmean), difference, ours)

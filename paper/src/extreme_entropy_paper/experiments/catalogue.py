@@ -6,23 +6,24 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from ..store import Row
 from . import (
+    alternatives,
     beyond,
     beyond_page,
+    choice,
     correlation,
     correlation_page,
     counts,
     grid,
     nested,
     process,
-    readings,
     stability,
 )
 from .claims import SCORES, TABLES, datasets_of
 from .jobs import Job
 from .protocol import MODELS
-from .render import FORMATS, Table, table_of
-from .store import Row
+from .render import FORMATS, PageTable, table_of
 from .verdicts import cells, gather
 
 Plan = Callable[[Sequence[str], Sequence[str], int], Iterable[tuple[Job, str | None]]]
@@ -47,7 +48,7 @@ class Page:
     render: Callable[[list[Row]], Files]
 
 
-def as_files(table: Table) -> Files:
+def as_files(table: PageTable) -> Files:
     """A table in all its formats."""
     return {ending: write(table) for ending, write in FORMATS.items()}
 
@@ -58,8 +59,9 @@ def _result(name: str, rows: list[Row]) -> Files:
 
 GRID = Experiment(grid.plan, grid.work, MODELS)
 NESTED = Experiment(nested.plan, nested.work, MODELS)
-READINGS = Experiment(readings.plan, readings.work, readings.MODELS)
-BEYOND = Experiment(beyond.plan, beyond.work, tuple(beyond.CANDIDATES))
+ALTERNATIVES = Experiment(alternatives.plan, alternatives.work, alternatives.MODELS)
+CHOICE = Experiment(choice.plan, choice.work, choice.MODELS)
+BEYOND = Experiment(beyond.plan, beyond.work, beyond.MODELS)
 COUNTS = Experiment(counts.plan, counts.work, (counts.MODEL,))
 CORRELATION = Experiment(correlation.plan, correlation.work, correlation.MODELS)
 STABILITY = Experiment(stability.plan, stability.work, stability.MODELS)
@@ -81,7 +83,10 @@ PAGES = {
         [name for table in nested.TABLES for name in datasets_of(table)],
         lambda rows: as_files(nested.page(rows)),
     ),
-    "readings": Page(READINGS, readings.DATASETS, lambda rows: as_files(readings.page(rows))),
+    "choice": Page(CHOICE, choice.DATASETS, lambda rows: as_files(choice.page(rows))),
+    "alternatives": Page(
+        ALTERNATIVES, alternatives.DATASETS, lambda rows: as_files(alternatives.page(rows))
+    ),
     "beyond": Page(BEYOND, beyond.DATASETS, beyond_page.page),
     "stability": Page(STABILITY, datasets_of("uci"), stability.page),
     "process": Page(PROCESS, [process.DATASET], process.page),

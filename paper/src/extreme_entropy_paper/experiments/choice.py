@@ -1,135 +1,144 @@
-"""Can the divergence choose? Hyper-parameters by D_CS beside those by cross-validation.
+"""Can the divergence choose? Settings by D_CS beside those by cross-validation.
 
-    python benchmarks/choice.py     nine data sets of the paper, about ten minutes; docs/choice.md
+The candidates are the paper's activations and sizes together, and the fits are those of the grid:
+no fold is fitted again. From the same rows come
 
-For each outer fold and candidate (activation and size, the paper's grid) one fit on the training
-rows gives D_CS of its own projections and GMean on the test rows. From the same fits come
-
-    best of grid   the candidate with the best mean over the test folds, as the paper reports it
-    D_CS           in each fold the candidate with the largest divergence on the training rows
-    nested         in each fold the candidate that 10 inner folds choose (EEM only, in one pass)
-
-Needs EXTREME_ENTROPY_DATA, a folder with the data as NAME.npz (X, y).
+    best of the grid   the setting with the best mean over the test folds, as the paper reports it
+    D_CS               in each fold the setting with the largest divergence of the training rows
+    nested             in each fold the setting that ten inner folds choose (EEM, in one pass)
 """
 
 from __future__ import annotations
 
-import argparse
-import os
-from itertools import product
-from pathlib import Path
-from typing import Any
+import time
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
-import rows
-from joblib import Parallel, delayed
-from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from extreme_entropy import EEMClassifier, EEMClassifierCV, gmean_score
-from extreme_entropy.baselines.elm import WELMClassifier
-from extreme_entropy.selection.divergence_search import divergence_of
+from extreme_entropy import EEMClassifierCV, gmean_score
 
-DATASETS = (
-    *("australian", "breast_cancer", "diabetes", "german_numer", "heart"),
-    *("ionosphere", "liver_disorders", "sonar", "splice"),
-)
-SIZES = (50, 100, 250, 500, 1000)
+from ..store import Row
+from . import grid
+from .claims import datasets_of
+from .jobs import Job, data_of
+from .protocol import N_FOLDS, SIZES, folds
+from .render import PageTable
+from .verdicts import Trials, at_largest, gather
+
 ACTIVATIONS = ("sig", "nsig", "rbf")
-CANDIDATES = list(product(ACTIVATIONS, SIZES))
-SEED = 0
-PAPER = {"scale": "minmax", "ridge": 0.0, "decision": "paper"}
-MODELS = ("EEM", "WELM")
+FAMILIES = ("EEM", "WELM")
+INNER_FOLDS = 10
+NESTED = "nested EEM"
+MODELS = (*(f"{family}-{name}" for family in FAMILIES for name in ACTIVATIONS), NESTED)
+DATASETS = datasets_of("uci")
+SETTING = {"inner": INNER_FOLDS, "folds": N_FOLDS}
 
 
-def candidate(model: str, activation: str, size: int) -> Any:
-    """A machine of the paper's grid."""
-    if model == "EEM":
-        return EEMClassifier(size, activation=activation, random_state=SEED, **PAPER)
-    return WELMClassifier(size, activation=activation, random_state=SEED)
+def plan(
+    datasets: Sequence[str], models: Sequence[str], repeats: int
+) -> Iterator[tuple[Job, str | None]]:
+    """The grid's own jobs; and one for the nested choice in all folds of a repetition."""
+    yield from grid.plan(datasets, [model for model in models if model != NESTED], repeats)
+    for repeat in range(repeats if NESTED in models else 0):
+        for dataset in datasets:
+            yield Job(dataset, NESTED, repeat, 0, (SETTING,)), None
 
 
-def one_fold(model: str, X: Any, y: Any, train: Any, test: Any) -> dict[str, Any]:
-    """GMean and divergences of every candidate in one outer fold, and what inner folds choose."""
-    with threadpool_limits(1):
-        found: dict[str, Any] = {"gmean": [], "gaussian": [], "kde": []}
-        for activation, size in CANDIDATES:
-            machine = candidate(model, activation, size).fit(X[train], y[train])
-            found["gmean"].append(100 * gmean_score(y[test], machine.predict(X[test])))
-            for density in ("gaussian", "kde"):
-                found[density].append(divergence_of(machine, X[train], y[train], density=density))
-        if model == "EEM":
-            search = EEMClassifierCV(SIZES, activation=ACTIVATIONS, random_state=SEED, **PAPER)
+def work(job: Job) -> list[Row]:
+    """Rows of the grid, or the nested choice."""
+    return nested(job) if job.model == NESTED else grid.work(job)
+
+
+def nested(job: Job) -> list[Row]:
+    """Mean GMean over the test folds, in each of which inner folds have chosen."""
+    X, y = data_of(job.dataset)
+    start, scores = time.perf_counter(), []
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # constant models are scored
+        for train, test in folds(X, y, job.repeat):
+            search = EEMClassifierCV(
+                SIZES,
+                activation=ACTIVATIONS,
+                cv=INNER_FOLDS,
+                scale="minmax",
+                ridge=0.0,
+                decision="paper",
+                random_state=job.repeat,
+            )
             search.fit(X[train], y[train])
-            found["nested"] = 100 * gmean_score(y[test], search.predict(X[test]))
-        return found
-
-
-def measure(name: str, model: str, X: Any, y: Any) -> dict[str, Any]:
-    """One row: GMean by each way of choosing."""
-    splits = StratifiedKFold(10, shuffle=True, random_state=SEED).split(X, y)
-    folds = Parallel(n_jobs=os.cpu_count())(
-        delayed(one_fold)(model, X, y, train, test) for train, test in splits
-    )
-    gmeans = np.array([fold["gmean"] for fold in folds])
-    chosen = {
-        density: np.mean([fold["gmean"][int(np.argmax(fold[density]))] for fold in folds])
-        for density in ("gaussian", "kde")
+            scores.append(100 * gmean_score(y[test], search.predict(X[test])))
+    found = {
+        "gmean": round(float(np.mean(scores)), 2),
+        "fit_seconds": round(time.perf_counter() - start, 5),  # of all folds
+        "seed": job.repeat,
     }
-    nested = [fold["nested"] for fold in folds] if model == "EEM" else []
-    return {
-        "dataset": name,
-        "model": model,
-        "best_of_grid": f"{gmeans.mean(axis=0).max():.2f}",
-        "nested": f"{np.mean(nested):.2f}" if nested else "",
-        "dcs_gaussian": f"{chosen['gaussian']:.2f}",
-        "dcs_kde": f"{chosen['kde']:.2f}",
-        "seed": SEED,
-    }
+    return [{**job.about(setting), **found} for setting in job.settings]
 
 
-def page() -> str:
-    """docs/choice.md from the newest rows."""
-    measured = rows.read("choice")
-    columns = ("best_of_grid", "nested", "dcs_gaussian", "dcs_kde")
+# ------------------------------------------------------------------ the page
+
+COLUMNS = ("best of the grid", "nested", "D_CS, Gaussian", "D_CS, KDE")
+
+
+def page(rows: Iterable[Row]) -> PageTable:
+    """One line for each data set and family, then the means."""
+    found = choices(rows)
     lines = [
-        "# Choosing hyper-parameters by divergence",
-        "",
-        "GMean over ten outer folds on the nine UCI sets of the paper, the paper's machines and",
-        "grid. *Best of grid* is the best mean over the test folds, as the paper reports it, and",
-        "optimistic; *nested* lets ten inner folds choose; *D_CS* takes the candidate whose",
-        "training projections diverge most, Gaussian or by kernel density.",
-        "",
-        "| data set | model | best of grid | nested | D_CS, Gaussian | D_CS, KDE |",
-        "|---|---|---|---|---|---|",
+        [f"{dataset}, {family}", *map(_shown, found[dataset, family])] for dataset, family in found
     ]
-    for row in measured:
-        values = " | ".join(row[column] for column in columns)
-        lines.append(f"| {row['dataset']} | {row['model']} | {values} |")
-    for model in MODELS:
-        means = []
-        for column in columns:
-            values = [float(r[column]) for r in measured if r["model"] == model and r[column]]
-            means.append(f"**{np.mean(values):.2f}**" if values else "")
-        lines.append(f"| **mean** | {model} | {' | '.join(means)} |")
-    lines += ["", "Made by `python benchmarks/choice.py`.", "", *rows.measured_on(measured)]
-    return "\n".join(lines)
+    for family in FAMILIES:
+        values = np.array([found[dataset, family] for dataset in DATASETS], dtype=float)
+        means = [column.mean() if np.isfinite(column).all() else np.nan for column in values.T]
+        lines.append([f"mean, {family}", *map(_shown, means)])
+    return PageTable(
+        "Choosing hyper-parameters by divergence",
+        "GMean over the folds of the paper's protocol, with the paper's settings; activation and "
+        "size are chosen. Best of the grid: the best mean over the test folds, as the paper "
+        "reports it, which is optimistic. Nested: ten inner folds choose in each training fold. "
+        "D_CS: the setting whose training projections have the largest divergence, Gaussian or by "
+        "kernel density.",
+        list(COLUMNS),
+        lines,
+        ["The nested choice is that of the first repetition of folds, the others of all."],
+    )
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--render", action="store_true", help="the page again, from the rows")
-    if not parser.parse_args().render:
-        folder = Path(os.environ["EXTREME_ENTROPY_DATA"])
-        measured = []
-        for name, model in product(DATASETS, MODELS):
-            with np.load(folder / f"{name}.npz") as arrays:
-                X, y = arrays["X"].astype(float), arrays["y"]
-            measured.append(measure(name, model, X, y))
-            print(measured[-1], flush=True)
-        rows.append("choice", measured)
-    Path(__file__).parents[1].joinpath("docs", "choice.md").write_text(page())
+def choices(rows: Iterable[Row]) -> dict[tuple[str, str], list[float]]:
+    """By data set and family: GMean under each way to choose; NaN where it was not run."""
+    rows = list(rows)
+    trials = gather(rows)
+    inner: dict[str, list[float]] = {}
+    for row in rows:
+        if row.get("model") == NESTED and "gmean" in row:
+            inner.setdefault(row["dataset"], []).append(row["gmean"])
+    return {
+        (dataset, family): _ways(
+            [trials.get((dataset, f"{family}-{name}")) for name in ACTIVATIONS],
+            inner.get(dataset, []) if family == "EEM" else [],
+        )
+        for dataset in DATASETS
+        for family in FAMILIES
+    }
 
 
-if __name__ == "__main__":
-    main()
+def _ways(each: list[Trials | None], inner: list[float]) -> list[float]:
+    """The columns of the page, from the trials of all activations."""
+    nested = float(np.mean(inner)) if inner else np.nan
+    known = [trials for trials in each if trials is not None]
+    if len(known) < len(ACTIVATIONS) or len({trials.gmean.shape[1] for trials in known}) > 1:
+        return [np.nan, nested, np.nan, np.nan]
+    whole = np.logical_and.reduce([trials.complete for trials in known])
+    if not whole.any():
+        return [np.nan, nested, np.nan, np.nan]
+    gmean, gaussian, kde = (
+        np.vstack([getattr(trials, field)[:, whole] for trials in known])
+        for field in ("gmean", "gaussian", "kde")
+    )
+    by_divergence = [float(at_largest(values, gmean).mean()) for values in (gaussian, kde)]
+    return [float(gmean.mean(axis=1).max()), nested, *by_divergence]
+
+
+def _shown(value: float) -> str:
+    return "–" if np.isnan(value) else f"{value:.1f}"

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from .beyond import CANDIDATES, DATASETS
+from ..store import Row
+from .beyond import DATASETS, MODELS
 from .protocol import N_FOLDS
-from .store import Row
 
 Array = np.ndarray[Any, Any]
 
@@ -40,9 +40,9 @@ class Comparison:
 
 def compare(rows: Iterable[Row]) -> Comparison:
     """Means over those repetitions of a data set that every model run there has finished."""
-    rows = [r for r in rows if r.get("model") in CANDIDATES and r["dataset"] in DATASETS]
+    rows = [r for r in rows if r.get("model") in MODELS and r["dataset"] in DATASETS]
     whole = _whole_repeats(row for row in rows if "gmean" in row)
-    models = [model for model in CANDIDATES if any(m == model for _, m in whole)]
+    models = [model for model in MODELS if any(m == model for _, m in whole)]
     shared = [_shared(whole, dataset) for dataset in DATASETS]
     means = {field: np.full((len(DATASETS), len(models)), np.nan) for field in FIELDS}
     for place in np.ndindex(len(DATASETS), len(models)):

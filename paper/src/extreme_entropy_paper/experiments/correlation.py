@@ -10,7 +10,7 @@ favoured; plain means and variances; one correlation over all 100 × 100 pairs, 
 Of sets with more than MOST_ROWS rows a stratified sample of so many is taken. Pairs without spread
 (saturated neurons) are left out.
 
-The other READINGS are kept beside it, to show how near each comes to what is printed:
+Other FORMS of D_CS are kept beside it, to show how near each comes to what is printed:
 
     plain           D_CS of the two Gaussians
     within maps     the same, correlated within each map and averaged over maps
@@ -23,26 +23,24 @@ The other READINGS are kept beside it, to show how near each comes to what is pr
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 from scipy.stats import spearmanr
+from sklearn.covariance import ledoit_wolf
 from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
 from ..datasets import list_datasets
-from ..features.neurons import Linear, Sigmoid, draw_uniform
-from ..features.scaling import ColumnStats, fit_scaling
-from ..machine.covariance import ledoit_wolf
-from ..moments.class_moments import ClassMoments
+from ..neurons import PaperNeurons
+from ..store import Row
 from .jobs import Array, Job, data_of
-from .store import Row
 
 PREFIX = "D_CS "
 ACTIVATIONS = ("rbf", "linear", "nsig", "sig")
 MODELS = tuple(PREFIX + activation for activation in ACTIVATIONS)
 OPERATORS = ("normal", "uniform")
-READINGS = ("plain", "within maps", "printed sign", "ledoit-wolf", "class sizes")
+FORMS = ("plain", "within maps", "printed sign", "ledoit-wolf", "class sizes")
 SIZES = (1, 10, 100, 200, 500)
 N_MAPS = 100
 N_OPERATORS = 100
@@ -52,7 +50,7 @@ MOST_ROWS = 5_000
 def plan(
     datasets: Sequence[str], models: Sequence[str], repeats: int
 ) -> Iterator[tuple[Job, str | None]]:
-    """One job for each data set and activation: all sizes and readings share its maps."""
+    """One job for each data set and activation: all sizes and forms share its maps."""
     about = {dataset.name: dataset for dataset in list_datasets()}
     settings = tuple({"h": h, "operators": kind} for h in SIZES for kind in OPERATORS)
     for model in models:
@@ -61,7 +59,7 @@ def plan(
 
 
 def work(job: Job) -> list[Row]:
-    """A row for each size and kind of operators, with the correlation under each reading."""
+    """A row for each size and kind of operators, with the correlation of each form."""
     X, y = sample(*data_of(job.dataset))
     with threadpool_limits(1):
         found = correlations(X, y > 0, job.model.removeprefix(PREFIX))
@@ -92,31 +90,23 @@ def correlations(
     sizes: Sequence[int] = SIZES,
     n_maps: int = N_MAPS,
 ) -> dict[tuple[int, str], dict[str, float | None]]:
-    """By size and kind of operators, the correlation under each reading."""
-    Z = fit_scaling("minmax", ColumnStats.of(X), X)(X)
+    """By size and kind of operators, the correlation of each form."""
+    Z = MinMaxScaler().fit_transform(X)
     pairs: dict[tuple[int, str, str], list[tuple[Array, Array]]] = {}
     for number in range(n_maps):
         rng = np.random.default_rng([0, number])
-        H = _layer(activation, max(sizes), Z.shape[1], rng)(Z)
+        H = PaperNeurons.draw(activation, max(sizes), Z.shape[1], rng)(Z)
         for h in sizes:
-            classes = [ClassMoments.of(H[positive == bool(c), :h]) for c in (1, 0)]
+            classes = [H[positive, :h], H[~positive, :h]]
             B = np.hstack([_operators(kind, h, rng) for kind in OPERATORS])
-            for reading, both in readings(classes, B).items():
+            for form, both in forms(classes, B).items():
                 for kind, (whole, term) in zip(OPERATORS, _halves(*both), strict=True):
-                    pairs.setdefault((h, kind, reading), []).append((whole, term))
+                    pairs.setdefault((h, kind, form), []).append((whole, term))
     return {
-        (h, kind): {reading: _spearman(pairs, h, kind, reading) for reading in READINGS}
+        (h, kind): {form: _spearman(pairs, h, kind, form) for form in FORMS}
         for h in sizes
         for kind in OPERATORS
     }
-
-
-def _layer(activation: str, h: int, d: int, rng: np.random.Generator) -> Any:
-    if activation != "linear":
-        return draw_uniform(activation, h, d, rng)
-    layer = draw_uniform("sig", h, d, rng)
-    assert isinstance(layer, Sigmoid)
-    return Linear(layer.weights, -layer.biases)
 
 
 def _operators(kind: str, h: int, rng: np.random.Generator) -> Array:
@@ -129,13 +119,13 @@ def _halves(whole: Array, term: Array) -> Iterator[tuple[Array, Array]]:
     return zip(np.split(whole, 2), np.split(term, 2), strict=True)
 
 
-def readings(classes: list[ClassMoments], B: Array) -> dict[str, tuple[Array, Array]]:
-    """D_CS and t of each operator, under each reading that is not an average over maps."""
-    means = np.array([one.mean @ B for one in classes])
+def forms(classes: list[Array], B: Array) -> dict[str, tuple[Array, Array]]:
+    """D_CS and t of each operator, of each form that is not an average over maps."""
+    means = np.array([rows.mean(axis=0) @ B for rows in classes])
     plain, shrunk = (
-        np.array(each) for each in zip(*(_spread(one, B) for one in classes), strict=True)
+        np.array(each) for each in zip(*(_variances(rows, B) for rows in classes), strict=True)
     )
-    shares = np.array([[one.n] for one in classes]) / sum(one.n for one in classes)
+    shares = np.array([[len(rows)] for rows in classes]) / sum(map(len, classes))
     ratio, term = terms(means, plain)
     return {
         "plain": (ratio + term, term),
@@ -145,12 +135,10 @@ def readings(classes: list[ClassMoments], B: Array) -> dict[str, tuple[Array, Ar
     }
 
 
-def _spread(moments: ClassMoments, B: Array) -> tuple[Array, Array]:
-    """βᵀ cov β of each operator, and βᵀΣβ with Σ = (1−ε) cov + ε μ I."""
-    cov = moments.covariance
-    plain = np.einsum("ij,ij->j", B, cov @ B)
-    epsilon, target = ledoit_wolf(cov, moments), np.trace(cov) / len(cov)
-    return plain, (1 - epsilon) * plain + epsilon * target * np.einsum("ij,ij->j", B, B)
+def _variances(rows: Array, B: Array) -> tuple[Array, Array]:
+    """βᵀ cov β of each operator, and βᵀΣβ with the Σ of Ledoit and Wolf."""
+    cov = np.cov(rows, rowvar=False, bias=True).reshape(len(B), len(B))
+    return tuple(np.einsum("ij,ij->j", B, S @ B) for S in (cov, ledoit_wolf(rows)[0]))  # type: ignore[return-value]
 
 
 def _both(means: Array, variances: Array) -> tuple[Array, Array]:
@@ -167,16 +155,16 @@ def terms(means: Array, variances: Array) -> tuple[Array, Array]:
 
 
 def _spearman(
-    pairs: dict[tuple[int, str, str], list[tuple[Array, Array]]], h: int, kind: str, reading: str
+    pairs: dict[tuple[int, str, str], list[tuple[Array, Array]]], h: int, kind: str, form: str
 ) -> float | None:
     """Over all pairs, or within maps; None where nothing varies."""
-    if reading == "within maps":
+    if form == "within maps":
         if h == 1:  # every operator gives the same pair
             return None
         each = [spearman(*both) for both in pairs[h, kind, "plain"]]
         found = [value for value in each if value is not None]
         return round(float(np.mean(found)), 4) if found else None
-    whole, term = map(np.concatenate, zip(*pairs[h, kind, reading], strict=True))
+    whole, term = map(np.concatenate, zip(*pairs[h, kind, form], strict=True))
     value = spearman(whole, term)
     return None if value is None else round(value, 4)
 

@@ -1,4 +1,4 @@
-"""Table 1 beside the paper's: our reading cell by cell, and how near all the others come."""
+"""Table 1 beside the paper's: ours cell by cell, and how near all other forms come."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from importlib.resources import files
 import numpy as np
 
 from ..datasets import list_datasets
+from ..store import Row
 from .correlation import MODELS, PREFIX, SIZES
-from .render import Table
-from .store import Row
+from .render import PageTable
 
-CHOSEN = ("rbf", "normal", "plain")  # activation, operators and reading of the table
+CHOSEN = ("rbf", "normal", "plain")  # activation, operators and form of the table
 CLOSE = 0.05
 HIGH = 0.9  # a correlation at which one term does for the whole
 
@@ -33,23 +33,23 @@ Found = dict[tuple[str, str, str], dict[tuple[str, int], float | None]]
 
 
 def gather(rows: Iterable[Row]) -> Found:
-    """By activation, operators and reading: the correlation for each data set and size."""
+    """By activation, operators and form: the correlation for each data set and size."""
     found: Found = {}
     for row in rows:
         if row.get("model") in MODELS and "correlations" in row:
             activation = row["model"].removeprefix(PREFIX)
-            for reading, value in row["correlations"].items():
-                name = activation, row["setting"]["operators"], reading
+            for form, value in row["correlations"].items():
+                name = activation, row["setting"]["operators"], form
                 found.setdefault(name, {})[row["dataset"], row["setting"]["h"]] = value
     return found
 
 
-def page(rows: Iterable[Row]) -> Table:
-    """Our reading beside the paper's figures, and how near the others come."""
+def page(rows: Iterable[Row]) -> PageTable:
+    """Ours beside the paper's figures, and how near other forms come."""
     found = gather(rows)
     ours = found.get(CHOSEN, {})
     verdicts = [_verdict(ours.get((d, h)), p) for d, h, p in _claims()]
-    return Table(
+    return PageTable(
         "Spearman's correlation of D_CS and its last term",
         "Each cell: ours / the paper's. Columns are dimensions of the feature space. "
         f"= within {CLOSE}, ≠ differs. Ours: rbf neurons, normal operators, plain moments.",
@@ -96,7 +96,7 @@ def _shown(ours: float | None, theirs: float) -> str:
 
 
 def _nearness(found: Found) -> list[str]:
-    """How far each reading is from the printed figures, the nearest first."""
+    """How far each form is from the printed figures, the nearest first."""
     uci = {dataset.name for dataset in list_datasets("uci")}
     gaps: list[tuple[float, str]] = []
     for name, values in found.items():
@@ -120,5 +120,5 @@ def _nearness(found: Found) -> list[str]:
             )
     if not gaps:
         return []
-    told = [words for _, words in sorted(gaps)]
-    return [f"All {len(told)} readings, the nearest first:", *told]
+    said = [words for _, words in sorted(gaps)]
+    return [f"All {len(said)} forms, the nearest first:", *said]

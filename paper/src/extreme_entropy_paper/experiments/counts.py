@@ -9,11 +9,11 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from ..datasets import Dataset, list_datasets, load_dataset
+from ..store import Row
 from .claims import TABLES, datasets_of
 from .correlation_page import printed as correlated
 from .jobs import Job
-from .render import Table
-from .store import Row
+from .render import PageTable
 
 MODEL = "counts"
 
@@ -58,7 +58,7 @@ def order() -> list[str]:
     return [*names, *(one.name for one in list_datasets() if one.name not in names)]
 
 
-def page(rows: Iterable[Row]) -> Table:
+def page(rows: Iterable[Row]) -> PageTable:
     """Counts beside the paper's, with verdicts and what is known to be uncertain."""
     found = {
         row["dataset"]: Counts(*(row[field] for field in Counts._fields))
@@ -67,14 +67,14 @@ def page(rows: Iterable[Row]) -> Table:
     }
     about = {one.name: one for one in list_datasets()}
     verdicts = {name: _verdict(found.get(name), printed().get(name)) for name in order()}
-    return Table(
+    return PageTable(
         "Data sets",
         "Each cell: ours / the paper's. = equal, ≠ differs, + the paper's table leaves it out.",
         ["columns", "negative rows", "positive rows", "verdict"],
         [[name, *_cells(found.get(name), printed().get(name)), verdicts[name]] for name in order()],
         [
             _tally(list(verdicts.values())),
-            *(f"{name}: {remark}" for name in order() for remark in _remarks(about[name])),
+            *(f"{name}: {note}" for name in order() for note in _notes(about[name])),
         ],
     )
 
@@ -100,18 +100,18 @@ def _tally(verdicts: list[str]) -> str:
     )
 
 
-def _remarks(dataset: Dataset) -> list[str]:
+def _notes(dataset: Dataset) -> list[str]:
     """Where the set is used, if that is odd, and the registry's doubts about its coding."""
     name = dataset.name
     scored = any(name in datasets_of(table) for table in TABLES)
-    remarks = []
+    notes = []
     if not scored and name in correlated():
-        remarks.append("used in the table of correlations only.")
+        notes.append("used in the table of correlations only.")
     elif not scored:
-        remarks.append("printed here, but in no result of the paper.")
+        notes.append("printed here, but in no result of the paper.")
     elif name not in printed():
-        remarks.append(f"in the paper's results without counts; checked against {_source(dataset)}")
-    return [*remarks, *dataset.doubts]
+        notes.append(f"in the paper's results without counts; checked against {_source(dataset)}")
+    return [*notes, *dataset.doubts]
 
 
 def _source(dataset: Dataset) -> str:

@@ -1,4 +1,4 @@
-"""A diagram of critical differences: mean ranks on a line, bars under those not told apart."""
+"""A diagram of critical differences: mean ranks on a line, bars under those that do not differ."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..plots.style import CLASS_COLOURS, INK
+from extreme_entropy.plots.style import CLASS_COLOURS, INK
+
 from .pictures import svg
 from .ranks import groups
 

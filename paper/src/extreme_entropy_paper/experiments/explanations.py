@@ -1,6 +1,6 @@
 """Why single cells differ: what was checked, and not what is guessed.
 
-The figures behind these sentences are those of `eem reproduce readings`.
+The figures behind these sentences are those of `eem-paper reproduce alternatives`.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from .claims import Claim
 
 UNKNOWN = "not explained"
-REMARKS = {
+EXPLANATIONS = {
     ("uci", "sonar", "WELM-rbf"): (
         "the paper's WELM has no regularisation but the pseudo-inverse; with I/C, C from SVM's "
         "grid, it would have the printed figure"
@@ -33,6 +33,6 @@ REMARKS = {
 }
 
 
-def remark(claim: Claim) -> str:
+def explain(claim: Claim) -> str:
     """What is known about a cell that differs."""
-    return REMARKS.get((claim.table, claim.dataset, claim.model), UNKNOWN)
+    return EXPLANATIONS.get((claim.table, claim.dataset, claim.model), UNKNOWN)

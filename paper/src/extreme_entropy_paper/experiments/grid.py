@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from extreme_entropy.metrics import gmean_score
+from extreme_entropy.selection.divergence_search import divergence_of
+
 from ..datasets import list_datasets
-from ..metrics import gmean_score
-from ..selection.divergence_search import divergence_of
 from .claims import datasets_of
 from .jobs import Array, Job, Setting, data_of
-from .protocol import N_FOLDS, fold_of, machine, obstacle, seed_of, settings_of
+from .protocol import N_FOLDS, classifier, fold_of, obstacle, seed_of, settings_of
 
 SETTINGS_AT_ONCE = 11  # of a job, so that rows come often;
 MANY_ROWS = 5000  # one by one where fits take long
@@ -47,7 +48,7 @@ def work(job: Job) -> list[dict[str, Any]]:
     X, y = data_of(job.dataset)
     train, test = fold_of(X, y, job.repeat, job.fold)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # constant machines and iterations cut short are scored
+        warnings.simplefilter("ignore")  # constant models and iterations cut short are scored
         return [_row(job, s, X[train], y[train], X[test], y[test]) for s in job.settings]
 
 
@@ -56,7 +57,7 @@ def _row(
 ) -> dict[str, Any]:
     seed = seed_of(job.repeat, job.fold)
     start = time.perf_counter()
-    fitted = machine(job.model, setting, seed).fit(X, y)
+    fitted = classifier(job.model, setting, seed).fit(X, y)
     middle = time.perf_counter()
     answers = fitted.predict(X_test)
     end = time.perf_counter()

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..datasets import load_dataset
-from .store import Key, Row, key_of
+from ..store import Key, Row, key_of
 
 Array = np.ndarray[Any, Any]
 Setting = dict[str, Any]
@@ -35,7 +35,7 @@ class Job:
             "fold": self.fold,
         }
 
-    def without(self, done: set[Key]) -> Self:
+    def without(self, done: set[Key | None]) -> Self:
         """The same job with the settings that are not done yet."""
         left = tuple(s for s in self.settings if key_of(self.about(s)) not in done)
         return replace(self, settings=left)

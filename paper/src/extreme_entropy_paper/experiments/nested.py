@@ -16,13 +16,14 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 from threadpoolctl import threadpool_limits
 
-from ..metrics import gmean_score
+from extreme_entropy.metrics import gmean_score
+
+from ..store import Row
 from . import grid
 from .claims import datasets_of, models_of
 from .jobs import Array, Job, Setting, data_of
-from .protocol import fold_of, machine, seed_of, settings_of
-from .render import Table
-from .store import Row
+from .protocol import classifier, fold_of, seed_of, settings_of
+from .render import PageTable
 from .verdicts import cells, gather
 
 INNER_FOLDS = 3
@@ -49,10 +50,10 @@ def work(job: Job) -> list[Row]:
     train, test = fold_of(X, y, job.repeat, job.fold)
     model, seed = job.model.removeprefix(PREFIX), seed_of(job.repeat, job.fold)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # constant machines and iterations cut short are scored
+        warnings.simplefilter("ignore")  # constant models and iterations cut short are scored
         start = time.perf_counter()
         chosen = choose(model, X[train], y[train], seed)
-        best = machine(model, chosen, seed).fit(X[train], y[train])
+        best = classifier(model, chosen, seed).fit(X[train], y[train])
         seconds = time.perf_counter() - start
         score = 100 * gmean_score(y[test], best.predict(X[test]))
     row = {
@@ -71,14 +72,14 @@ def choose(model: str, X: Array, y: Array, seed: int) -> Setting:
     def mean_score(setting: Setting) -> float:
         scores = []
         for train, test in inner:
-            fitted = machine(model, setting, seed).fit(X[train], y[train])
+            fitted = classifier(model, setting, seed).fit(X[train], y[train])
             scores.append(gmean_score(y[test], fitted.predict(X[test])))
         return float(np.mean(scores))
 
     return max(settings_of(model), key=mean_score)
 
 
-def page(rows: Iterable[Row]) -> Table:
+def page(rows: Iterable[Row]) -> PageTable:
     """Nested scores beside the best of the grid on the same folds."""
     rows = list(rows)
     scores: dict[tuple[str, str], list[float]] = {}
@@ -94,7 +95,7 @@ def page(rows: Iterable[Row]) -> Table:
         for cell in cells(table, trials)
     }
     datasets = [name for table in TABLES for name in datasets_of(table)]
-    return Table(
+    return PageTable(
         "GMean with hyper-parameters chosen inside each training fold",
         "Each cell: nested / best of the grid over the test folds themselves, both ours.",
         models_of("uci"),

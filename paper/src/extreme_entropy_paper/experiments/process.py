@@ -1,4 +1,4 @@
-"""The process figure: rows, their image in feature space, the line, the decision.
+"""The process figure: rows, their image in feature space, the projection, the decision.
 
 The paper does not say which data it shows ("linearly non separable data"). Ours are two seeded
 half-moons, and the machine has the paper's settings with radial neurons.
@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 from sklearn.datasets import make_moons
 
-from ..estimators.eem import EEMClassifier
-from ..plots.process import ProcessDisplay
+from extreme_entropy import EEMClassifier
+from extreme_entropy.plots import ProcessDisplay
+
+from ..store import Row
 from .jobs import Array, Job
 from .pictures import svg
-from .store import Row
 
 DATASET = "moons"
 MODEL = "process"
@@ -33,14 +34,14 @@ def plan(
 
 
 def work(job: Job) -> list[Row]:
-    """D_CS, thresholds and the share of rows told right by the machine in the picture."""
-    machine, X, y = example()
+    """D_CS, thresholds and the share of rows classified correctly by the machine in the picture."""
+    fitted, X, y = example()
     return [
         {
             **job.about(setting),
-            "accuracy": round(100 * machine.score(X, y), 2),
-            "divergence": round(machine.divergence_, 4),
-            "thresholds": np.round(machine.thresholds_, 4).tolist(),
+            "accuracy": round(100 * fitted.score(X, y), 2),
+            "divergence": round(fitted.divergence_, 4),
+            "thresholds": np.round(fitted.thresholds_, 4).tolist(),
             "seed": 0,
         }
         for setting in job.settings
@@ -51,16 +52,16 @@ def example() -> tuple[Any, Array, Array]:
     """The machine in the picture, and its rows."""
     X, lower = make_moons(SETTING["rows"], noise=SETTING["noise"], random_state=0)
     y = np.where(lower, "positive", "negative")
-    machine = EEMClassifier.paper(SETTING["activation"], SETTING["h"], random_state=0)
-    return machine.fit(X, y), X, y
+    model = EEMClassifier.paper(SETTING["activation"], SETTING["h"], random_state=0)
+    return model.fit(X, y), X, y
 
 
 def page(rows: Iterable[Row]) -> dict[str, str | bytes]:
     """The figure, and what it shows in numbers."""
     picture = svg(10, 8.6, draw)
-    lines = ["## The process of classification", "", *map(_told, _found(rows))]
+    lines = ["## The process of classification", "", *map(_sentence, _found(rows))]
     if picture is None:
-        return {".md": "\n".join([*lines, "The figure needs the extra `plot`.", ""])}
+        return {".md": "\n".join([*lines, "The figure needs matplotlib.", ""])}
     return {
         ".md": "\n".join([*lines, "![From rows to the decision](process.svg)", ""]),
         ".svg": picture,
@@ -71,12 +72,12 @@ def _found(rows: Iterable[Row]) -> list[Row]:
     return [row for row in rows if row.get("model") == MODEL and "divergence" in row]
 
 
-def _told(row: Row) -> str:
+def _sentence(row: Row) -> str:
     thresholds = " and ".join(f"{t:.2f}" for t in row["thresholds"])
     return (
         f"{SETTING['rows']} rows in two half-moons, {SETTING['h']} {SETTING['activation']} "
         f"neurons: D_CS is {row['divergence']:.2f}, the decision changes at {thresholds}, "
-        f"{row['accuracy']:.1f} % of the rows are told right.\n"
+        f"{row['accuracy']:.1f} % of the rows are classified correctly.\n"
     )
 
 

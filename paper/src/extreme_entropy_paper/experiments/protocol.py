@@ -27,10 +27,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from ..baselines.elm import WELMClassifier
-from ..baselines.lssvm import LSSVMClassifier, memory_needed
-from ..estimators.eekm import EEKMClassifier
-from ..estimators.eem import EEMClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
+
 from .jobs import Array, Setting
 
 SIZES = (50, 100, 250, 500, 1000)
@@ -55,7 +53,7 @@ def settings_of(model: str) -> list[Setting]:
     return [{"C": C, "gamma": gamma} for C, gamma in product(COSTS, GAMMAS)]
 
 
-def machine(model: str, setting: Setting, seed: int) -> Any:
+def classifier(model: str, setting: Setting, seed: int) -> Any:
     """The classifier of a column with one setting."""
     name, activation = model.rsplit("-", 1)
     if name == "EEM":
@@ -94,7 +92,8 @@ def seed_of(repeat: int, fold: int) -> int:
 
 def obstacle(model: str, n: int, d: int) -> str | None:
     """Why fits on so many rows are not tried, or None."""
-    need = memory_needed(n * (N_FOLDS - 1) // N_FOLDS, d) if model.startswith("LS-SVM") else 0
+    rows = n * (N_FOLDS - 1) // N_FOLDS
+    need = 8 * rows * (rows + 3 * d) if model.startswith("LS-SVM") else 0  # K, and rows thrice
     if need > MEMORY:
         return f"{model.rsplit('-', 1)[0]} would need {need / 1e9:.0f} GB"
     return None

@@ -9,7 +9,7 @@ from html import escape
 from statistics import median
 
 from .claims import TITLES, datasets_of, models_of
-from .remarks import remark
+from .explanations import explain
 from .verdicts import Cell, counts
 
 MANY = 20  # cells that are counted rather than named
@@ -34,7 +34,7 @@ LATEX = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class PageTable:
     """A table in words, before it has a format."""
 
     title: str
@@ -44,11 +44,11 @@ class Table:
     summary: list[str]
 
 
-def table_of(table: str, found: list[Cell]) -> Table:
+def table_of(table: str, found: list[Cell]) -> PageTable:
     """One table: each cell ours / the paper's, with a mark for the verdict."""
     by_place = {(cell.claim.dataset, cell.claim.model): cell for cell in found}
     models = models_of(table)
-    return Table(
+    return PageTable(
         TITLES[table],
         "Each cell: ours / the paper's. " + _legend(table),
         models,
@@ -56,11 +56,11 @@ def table_of(table: str, found: list[Cell]) -> Table:
             [dataset, *(_shown(by_place[dataset, model]) for model in models)]
             for dataset in datasets_of(table)
         ],
-        summary_(table, found),
+        summary_of(table, found),
     )
 
 
-def markdown(table: Table) -> str:
+def markdown(table: PageTable) -> str:
     """For reading in a repository."""
     lines = [
         f"## {table.title}",
@@ -77,7 +77,7 @@ def markdown(table: Table) -> str:
     return "\n".join(lines)
 
 
-def html(table: Table) -> str:
+def html(table: PageTable) -> str:
     """One page that needs nothing else."""
 
     def line(words: list[str], tag: str) -> str:
@@ -114,7 +114,7 @@ td {{ text-align: right }} th[scope=row] {{ text-align: left }}
 """
 
 
-def latex(table: Table) -> str:
+def latex(table: PageTable) -> str:
     """For a paper; needs the package booktabs."""
 
     def words(text: str) -> str:
@@ -136,12 +136,12 @@ def latex(table: Table) -> str:
     return "\n".join(lines)
 
 
-FORMATS: dict[str, Callable[[Table], str]] = {".md": markdown, ".html": html, ".tex": latex}
+FORMATS: dict[str, Callable[[PageTable], str]] = {".md": markdown, ".html": html, ".tex": latex}
 
 
 def _legend(table: str) -> str:
     if table.endswith("times"):
-        return "Seconds of one fit with the best setting; the paper's machine was another."
+        return "Seconds of one fit with the best setting; the paper's computer was another."
     return "= within 1 point, ≈ within the printed spread, ≠ differs, + the paper has none."
 
 
@@ -153,7 +153,7 @@ def _shown(cell: Cell) -> str:
     return f"{ours} / {theirs} {MARKS[cell.verdict]}".rstrip()
 
 
-def summary_(table: str, found: list[Cell]) -> list[str]:
+def summary_of(table: str, found: list[Cell]) -> list[str]:
     run = [cell for cell in found if cell.value is not None]
     lines = [
         f"{len(run)} of {len(found)} cells run, {_folds(run)}: "
@@ -172,7 +172,7 @@ def summary_(table: str, found: list[Cell]) -> list[str]:
             ]
             if gaps:
                 lines.append(f"Median difference of {name}: {median(gaps):.1f} points.")
-    return [*lines, *_remarks(found)]
+    return [*lines, *_explanations(found)]
 
 
 def _folds(run: list[Cell]) -> str:
@@ -184,12 +184,12 @@ def _folds(run: list[Cell]) -> str:
     return ", ".join(parts)
 
 
-def _remarks(found: list[Cell]) -> list[str]:
+def _explanations(found: list[Cell]) -> list[str]:
     """Why cells differ or were not run, those with the same reason together."""
     together: dict[tuple[str, str], list[str]] = {}
     for cell in found:
         if cell.verdict in ("differs", "not run"):
-            about = cell.verdict.capitalize(), cell.reason or remark(cell.claim)
+            about = cell.verdict.capitalize(), cell.reason or explain(cell.claim)
             place = f"{cell.claim.model} on {cell.claim.dataset}"
             together.setdefault(about, []).append(place)
     return [

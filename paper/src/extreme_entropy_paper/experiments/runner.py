@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import os
-import platform
 import signal
-import subprocess
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from contextlib import contextmanager, suppress
-from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
+from .. import facts
+from ..store import Row, Store
 from .jobs import Job
-from .store import Row, Store
-
-PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "imbalanced-learn", "lightgbm")
 
 
 def run(
@@ -38,7 +33,7 @@ def run(
     """
     deadline = time.monotonic() + budget
     with Store(path) as store:
-        store.append(_facts())
+        store.append(facts.gather())
         waiting = [(job.without(store.done), reason) for job, reason in plan]
         waiting = [(job, reason) for job, reason in waiting if job.settings]
         total, done = len(waiting), 0
@@ -57,7 +52,7 @@ def run(
                     following = next(jobs, None)
                     if following is None:
                         break
-                    with _deaf():  # a submission may start a worker
+                    with _without_interrupts():  # a submission may start a worker
                         running[pool.submit(work, following)] = following
                 if not running:
                     break
@@ -91,8 +86,11 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
-    """Processes started here never hear Ctrl-C: it is for their run, which hears it after."""
+def _without_interrupts() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C: the run that started them gets it and ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -110,38 +108,3 @@ def _die_with_parent() -> None:
         os._exit(1)
 
     Thread(target=watch, daemon=True).start()
-
-
-def _facts() -> Row:
-    """When, from which commit, with which versions and where the rows that follow were made."""
-    return {
-        "run": datetime.now(UTC).isoformat(timespec="seconds"),
-        "commit": _commit(),
-        "versions": _versions(),
-        "machine": f"{platform.machine()}, {os.cpu_count()} cores, "
-        f"Python {platform.python_version()}",
-    }
-
-
-def _versions() -> dict[str, str]:
-    """Of all packages that have a part in rows and are installed."""
-    found = {}
-    for package in PACKAGES:
-        with suppress(PackageNotFoundError):
-            found[package] = version(package)
-    return found
-
-
-def _commit() -> str | None:
-    """The commit of the source tree, where there is one."""
-    try:
-        found = subprocess.run(
-            ["git", "rev-parse", "--short", "HEAD"],
-            cwd=Path(__file__).parent,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return found.stdout.strip()

@@ -19,15 +19,16 @@ import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
+from extreme_entropy import EEMClassifierCV
+from extreme_entropy.plots.style import CURVE_COLOURS, INK
+
 from ..datasets import list_datasets
-from ..plots.style import CURVE_COLOURS, INK
-from ..selection.eem_cv import EEMClassifierCV
+from ..store import Row
 from .claims import datasets_of
 from .jobs import Array, Job, data_of
 from .pictures import svg
 from .protocol import N_FOLDS, fold_of
-from .render import FORMATS, Table
-from .store import Row
+from .render import FORMATS, PageTable
 
 PREFIX = "stability "
 ACTIVATIONS = ("rbf", "sig", "nsig")  # the paper's figure has the first
@@ -61,7 +62,7 @@ def work(job: Job) -> list[Row]:
     X, y = data_of(job.dataset)
     train, test = fold_of(X, y, job.repeat, job.fold)
     with threadpool_limits(1), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # constant machines are scored
+        warnings.simplefilter("ignore")  # constant models are scored
         scores = path(X, y, train, test, job.model.removeprefix(PREFIX), job.repeat)
     return [
         {
@@ -145,11 +146,11 @@ def page(rows: Iterable[Row]) -> dict[str, str | bytes]:
     return pages
 
 
-def summarise(curves: Curves, folds: int) -> Table:
+def summarise(curves: Curves, folds: int) -> PageTable:
     """How stable each curve is, in numbers."""
     names = datasets_of("uci")
     known = {a: [curves[d, a] for d in names if (d, a) in curves] for a in ACTIVATIONS}
-    return Table(
+    return PageTable(
         "Stability of EEM: GMean with 5, 10, ..., 500 neurons",
         f"Each cell: points by which GMean varies from {ENOUGH} neurons on / least number of "
         f"neurons with which it is within {NEAR:g} point of its best; curves averaged over "
@@ -161,7 +162,7 @@ def summarise(curves: Curves, folds: int) -> Table:
         ],
         [
             f"Every curve is the mean over {folds} or more folds.",
-            *(_told(activation, found) for activation, found in known.items()),
+            *(_sentence(activation, found) for activation, found in known.items()),
         ],
     )
 
@@ -177,7 +178,7 @@ def _ends(curve: Array | None) -> list[str]:
     return [f"{smooth[SIZES.index(h)]:.1f}" for h in (ENOUGH, SIZES[-1])]
 
 
-def _told(activation: str, curves: list[Array]) -> str:
+def _sentence(activation: str, curves: list[Array]) -> str:
     if not curves:
         return f"{activation}: not run."
     minor = sum(variation(curve) <= MINOR for curve in curves)

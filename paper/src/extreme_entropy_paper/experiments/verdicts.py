@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from ..datasets import list_datasets
+from ..store import name_of
 from .claims import Claim, claims
 from .protocol import MODELS, N_FOLDS, settings_of
-from .store import name_of
 
 Array = np.ndarray[Any, Any]
 
@@ -23,7 +23,7 @@ ALL_ROWS = (
     "with as many neurons as training rows a machine knows each of them, and the divergence of "
     "those rows prefers that; without such sizes it would be within the printed spread"
 )
-COLLAPSED = 1e3  # a divergence between classes that have become points on the line
+COLLAPSED = 1e3  # a divergence between classes that are projected to points
 COLLAPSE = (
     "in most folds some settings carry each class of the training rows to a point, where D_CS "
     "grows without bound and rounding chooses among them"
@@ -135,15 +135,17 @@ def _why_best(claim: Claim, settings: list[str], means: Array, best: int) -> str
 def _chosen_cell(claim: Claim, trials: Trials) -> Cell:
     """The cell for which D_CS of the training rows chose, fold by fold."""
     gmean = trials.gmean[:, trials.complete]
-    divergence = np.nan_to_num(getattr(trials, claim.table)[:, trials.complete], nan=-np.inf)
-    cell = _as_cell(claim, _at_largest(divergence, gmean), None)
+    divergence = getattr(trials, claim.table)[:, trials.complete]
+    cell = _as_cell(claim, at_largest(divergence, gmean), None)
     if cell.verdict != "differs":
         return cell
     return replace(cell, reason=_why_chosen(claim, trials.settings, divergence, gmean))
 
 
-def _at_largest(divergence: Array, gmean: Array) -> Array:
-    return gmean[divergence.argmax(axis=0), np.arange(gmean.shape[1])]
+def at_largest(divergence: Array, gmean: Array) -> Array:
+    """In each fold, the score of the setting with the largest divergence that is a number."""
+    chosen = np.nan_to_num(divergence, nan=-np.inf).argmax(axis=0)
+    return gmean[chosen, np.arange(gmean.shape[1])]
 
 
 def _why_chosen(claim: Claim, settings: list[str], divergence: Array, gmean: Array) -> str:
@@ -152,10 +154,11 @@ def _why_chosen(claim: Claim, settings: list[str], divergence: Array, gmean: Arr
     rows = about.rows * (N_FOLDS - 1) // N_FOLDS
     fewer = [i for i, name in enumerate(settings) if json.loads(name).get("h", 0) < rows]
     if 0 < len(fewer) < len(settings):
-        value = float(_at_largest(divergence[fewer], gmean[fewer]).mean())
+        value = float(at_largest(divergence[fewer], gmean[fewer]).mean())
         if _verdict(claim, value) != "differs":
             return ALL_ROWS
-    return COLLAPSE if np.median(divergence.max(axis=0)) > COLLAPSED else ""
+    largest = np.nan_to_num(divergence, nan=-np.inf).max(axis=0)
+    return COLLAPSE if np.median(largest) > COLLAPSED else ""
 
 
 def _reason(model: str, trials: Trials) -> str:
@@ -176,7 +179,7 @@ def _verdict(claim: Claim, value: float) -> str:
     if claim.value is None:
         return "not claimed"
     if claim.table.endswith("times"):
-        # Other machines, other decades: only the order of magnitude is comparable.
+        # Other computers, other decades: only the order of magnitude is comparable.
         return "faster" if value < claim.value else "slower"
     difference = abs(value - claim.value)
     if difference <= CLOSE:
