@@ -1,15 +1,11 @@
 """How much memory and time does `eem fit` take on a table larger than it should hold?
 
-    python benchmarks/command.py                  2 000 000 rows, 20 columns, one class of 1 %
-    python benchmarks/command.py --rows 200000    fewer
-
 The command runs as a process of its own; the peak is that of its resident memory. (Linux counts at
 least the memory of the process that started it: this one, which writes the table in small pieces.)
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -19,10 +15,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import rows
+
+from ..store import Row, add_run
 
 COLUMNS, RARE, SEED = 20, 0.01, 0
 EEM = [sys.executable, "-c", "from extreme_entropy.cli import main; main()"]
@@ -32,7 +30,7 @@ def write_table(path: Path, n: int) -> None:
     """Rows sorted by class, so that the first ones are not typical."""
     rng = np.random.default_rng(SEED)
     names = [f"x{j}" for j in range(COLUMNS)]
-    writer = None
+    writer: Any = None
     n_rare = int(RARE * n)
     for start in range(0, n, 2**16):
         m = min(2**16, n - start)
@@ -45,7 +43,7 @@ def write_table(path: Path, n: int) -> None:
     writer.close()
 
 
-def measure(table: Path, model: Path, n: int) -> dict[str, Any]:
+def measure(table: Path, model: Path, n: int) -> Row:
     """Time and peak memory of one fit."""
     start = time.perf_counter()
     command = [*EEM, "fit", str(table), "--target", "ill", "-o", str(model), "--json"]
@@ -53,7 +51,7 @@ def measure(table: Path, model: Path, n: int) -> dict[str, Any]:
         process = subprocess.Popen(command, stdout=out)
         _, status, usage = os.wait4(process.pid, 0)
         if status:
-            raise SystemExit(f"eem fit has failed ({status})")
+            raise click.ClickException(f"eem fit has failed ({status})")
         out.seek(0)
         facts = json.load(out)
     return {
@@ -64,24 +62,20 @@ def measure(table: Path, model: Path, n: int) -> dict[str, Any]:
         "pyarrow": pa.__version__,
         "model": facts["model"],
         "size": facts["size"],
-        "gmean": f"{facts['estimate']['gmean']:.4f}",
-        "table_mb": f"{table.stat().st_size / 2**20:.0f}",
-        "peak_mb": f"{usage.ru_maxrss / 1024:.0f}",
-        "seconds": f"{time.perf_counter() - start:.1f}",
+        "gmean": round(facts["estimate"]["gmean"], 4),
+        "table_mb": round(table.stat().st_size / 2**20),
+        "peak_mb": round(usage.ru_maxrss / 1024),
+        "seconds": round(time.perf_counter() - start, 1),
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rows", type=int, default=2_000_000)
-    options = parser.parse_args()
+@click.command()
+@click.option("--rows", default=2_000_000, show_default=True)
+def command(rows: int) -> None:
+    """Measure memory and time of `eem fit` on a large Parquet file."""
     with tempfile.TemporaryDirectory() as folder:
         table = Path(folder) / "table.parquet"
-        write_table(table, options.rows)
-        row = measure(table, Path(folder) / "model.eem", options.rows)
-    print(" ".join(f"{name}={value}" for name, value in row.items()))
-    rows.append("command", [row])
-
-
-if __name__ == "__main__":
-    main()
+        write_table(table, rows)
+        row = measure(table, Path(folder) / "model.eem", rows)
+    click.echo("  ".join(f"{name}: {value}" for name, value in row.items()))
+    add_run("command", [row])

@@ -1,22 +1,20 @@
 """How fast and how exact is the divergence of two kernel densities?
 
-    python benchmarks/entropy.py          the exact value up to 10 000 points a side
-    python benchmarks/entropy.py --full   up to 100 000 (some ten minutes)
-
 The exact value is the plain double sum over all pairs, written anew here.
 """
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from typing import Any
 
+import click
 import numpy as np
-import rows
-from measure import best_seconds, peak_megabytes
 
 from extreme_entropy.entropy import kde_divergence
+
+from ..store import Row, add_run
+from .measure import best_seconds, peak_megabytes
 
 SIZES = (10_000, 100_000, 1_000_000)
 
@@ -63,41 +61,32 @@ def exact(a: Any, b: Any) -> float:
     return within - 2 * log_integral(a, b, sigma_a**2 + sigma_b**2)
 
 
-def measure(shape: str, n: int, most: int, repeats: int) -> dict[str, Any]:
+def measure(shape: str, n: int, most: int, repeats: int) -> Row:
     a, b = samples(shape, n)
     work = partial(kde_divergence, a, b)
     (seconds,) = best_seconds(work, repeats=repeats)
-    ours, error = work(), ""
+    ours, error = work(), None
     if n <= most:
         theirs = exact(a, b)
-        error = f"{abs(ours - theirs) / theirs:.1e}"
+        error = float(f"{abs(ours - theirs) / theirs:.1e}")
     return {
         "shape": shape,
         "points_a_side": n,
-        "divergence": f"{ours:.6g}",
-        "milliseconds": f"{1e3 * seconds:.1f}",
-        "peak_mb": f"{peak_megabytes(work):.0f}",
+        "divergence": float(f"{ours:.6g}"),
+        "milliseconds": round(1e3 * seconds, 1),
+        "peak_mb": round(peak_megabytes(work)),
         "relative_error": error,
     }
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="the exact value of 100 000 points too")
-    parser.add_argument("--repeats", type=int, default=5)
-    options = parser.parse_args()
+@click.command()
+@click.option("--full", is_flag=True, help="The exact value of 100 000 points too: ten minutes.")
+@click.option("--repeats", default=5, show_default=True)
+def entropy(full: bool, repeats: int) -> None:
+    """Time the divergence of two kernel densities, and compare it with the exact double sum."""
     measured = []
     for shape in SHAPES:
         for n in SIZES:
-            row = measure(shape, n, 100_000 if options.full else 10_000, options.repeats)
-            measured.append(row)
-            print(
-                f"{shape:16} {n:9} points a side {row['milliseconds']:>8} ms"
-                f" {row['peak_mb']:>5} MB   D = {row['divergence']:12}"
-                f" relative error {row['relative_error'] or 'unknown'}"
-            )
-    rows.append("entropy", measured)
-
-
-if __name__ == "__main__":
-    main()
+            measured.append(measure(shape, n, 100_000 if full else 10_000, repeats))
+            click.echo("  ".join(f"{name}: {value}" for name, value in measured[-1].items()))
+    add_run("entropy", measured)

@@ -1,85 +1,58 @@
 """How close to the limit? Our fit beside the bare products, activations and ?syrk it consists of.
 
-    python benchmarks/limit.py          100 000 rows
-    python benchmarks/limit.py --full   all 581 012 rows of the forest-cover shape
-
-The limit does, with the same chunks and threads, only what no fit of this machine can avoid: the
-product with the weights, the exponential, and HᵀH added to one matrix. Uses forest cover from
-EXTREME_ENTROPY_DATA, or made-up rows of its shape.
+The limit does, with the same threads and chunks of the same size, only what no fit of this model
+can avoid (`bare`). The rows are those of forest cover, or made-up ones of its shape.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 from functools import partial
-from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
-import rows
-from extreme_entropy.cli.bench import bare
-from measure import best_seconds, peak_megabytes
 
-from extreme_entropy import EEMClassifier
+from ..baselines import Given, make
+from ..store import Row, add_run
+from .bare import fit_limit
+from .measure import best_seconds, peak_megabytes
+from .samples import shuffled
 
-N_JOBS = os.cpu_count()
-
-
-def load(n: int) -> tuple[Any, Any]:
-    """The first n rows of forest cover, or made-up ones."""
-    path = Path(os.environ.get("EXTREME_ENTROPY_DATA", "")) / "forest_cover.npz"
-    if path.is_file():
-        with np.load(path) as arrays:
-            order = np.random.default_rng(0).permutation(len(arrays["y"]))[:n]
-            return arrays["X"][order].astype(np.float64), arrays["y"][order]
-    rng = np.random.default_rng(0)
-    return rng.random((n, 54)), np.where(rng.random(n) < 0.0163, 1, -1)
+THREADS = os.cpu_count() or 1
+MODELS = ("EEM, paper's rbf", "EEM-default")
 
 
-def measure(X: Any, y: Any, h: int, repeats: int) -> list[dict[str, Any]]:
+def measure(X: Any, y: Any, h: int, repeats: int) -> list[Row]:
     """Rows for one hidden size and precision."""
     weights = np.random.default_rng(0).random((X.shape[1], h)).astype(X.dtype) * X.dtype.type(-1e-6)
-    machines = {
-        "paper's rbf": EEMClassifier.paper("rbf", h, n_jobs=N_JOBS, random_state=0),
-        "default": EEMClassifier(h, n_jobs=N_JOBS, random_state=0),
-    }
-    fits = [partial(machine.fit, X, y) for machine in machines.values()]
-    limit, *times = best_seconds(partial(bare, X, weights), *fits, repeats=repeats)
+    fits = [partial(make(name, Given(len(X), 0, h, THREADS)).fit, X, y) for name in MODELS]
+    limit, *times = best_seconds(partial(fit_limit, X, weights, THREADS), *fits, repeats=repeats)
     return [
         {
             "rows": len(X),
             "h": h,
             "dtype": X.dtype.name,
-            "machine": name,
-            "limit_seconds": f"{limit:.3f}",
-            "fit_seconds": f"{seconds:.3f}",
-            "ratio": f"{seconds / limit:.3f}",
-            "peak_mb_beyond_x": f"{peak_megabytes(fit):.0f}",
+            "model": name,
+            "limit_seconds": round(limit, 3),
+            "fit_seconds": round(seconds, 3),
+            "ratio": round(seconds / limit, 3),
+            "peak_mb_beyond_x": round(peak_megabytes(fit)),
         }
-        for (name, seconds), fit in zip(zip(machines, times, strict=True), fits, strict=True)
+        for name, seconds, fit in zip(MODELS, times, fits, strict=True)
     ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="all 581 012 rows")
-    parser.add_argument("--repeats", type=int, default=3)
-    options = parser.parse_args()
-    X, y = load(581_012 if options.full else 100_000)
-    print(f"{'h':>5} {'dtype':8} {'machine':12} {'limit':>8} {'fit':>8} {'ratio':>6} {'MB':>6}")
+@click.command()
+@click.option("--full", is_flag=True, help="All 581 012 rows instead of 100 000.")
+@click.option("--repeats", default=3, show_default=True)
+def limit(full: bool, repeats: int) -> None:
+    """Time our fits beside the bare operations they consist of."""
+    X, y = shuffled("forest_cover", 581_012 if full else 100_000)
     measured = []
     for dtype in (np.float64, np.float32):
         for h in (100, 500, 1000):
-            for row in measure(X.astype(dtype), y, h, options.repeats):
+            for row in measure(X.astype(dtype), y, h, repeats):
                 measured.append(row)
-                print(
-                    f"{row['h']:5} {row['dtype']:8} {row['machine']:12} {row['limit_seconds']:>7}s"
-                    f" {row['fit_seconds']:>7}s {row['ratio']:>6} {row['peak_mb_beyond_x']:>6}",
-                    flush=True,
-                )
-    rows.append("limit", measured)
-
-
-if __name__ == "__main__":
-    main()
+                click.echo("  ".join(f"{name}: {value}" for name, value in row.items()))
+    add_run("limit", measured)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +32,18 @@ def peak_megabytes(work: Callable[[], Any]) -> float:
     """Peak resident memory during the work beyond what was resident before it (Linux)."""
     ctypes.CDLL(None).malloc_trim(0)  # give back what earlier work left to be used again
     Path("/proc/self/clear_refs").write_text("5")  # forget the peak so far
-    before = _status("VmRSS")
+    before = megabytes("VmRSS")
     work()
-    return (_status("VmHWM") - before) / 1024
+    return megabytes("VmHWM") - before
 
 
-def _status(field: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field + ":"):
-            return int(line.split()[1])
-    raise SystemExit("Peak memory is read from /proc, which this system lacks.")
+def megabytes(field: str, pid: int | str = "self") -> float:
+    """VmRSS or its peak, VmHWM, of a process; 0 once the process is gone."""
+    with suppress(OSError):
+        for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+            if line.startswith(field + ":"):
+                return int(line.split()[1]) / 1024
+    return 0.0
 
 
 def exponent(sizes: list[float], times: list[float]) -> float:

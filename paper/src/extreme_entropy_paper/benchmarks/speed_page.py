@@ -1,65 +1,66 @@
-"""docs/speed.md and the README's table, from the newest rows in results/.
-
-python benchmarks/page.py
-"""
+"""docs/speed.md and the README's table, from the newest rows of several benchmarks."""
 
 from __future__ import annotations
 
-from pathlib import Path
+import click
 
-import rows
-
-ROOT = Path(__file__).parent.parent
-BEGIN, END = "<!-- speed: made by benchmarks/page.py -->", "<!-- end of speed -->"
+from ..places import DOCS, ROOT
+from ..store import measured_on, newest, rows_of
+from .markdown import cell, embed
+from .speed import DISTURBED
 
 
 def limit_table() -> list[str]:
     """Our fit over the bare products, activations and ?syrk."""
-    measured = rows.read("limit")
-    count = f"{int(measured[0]['rows']):,}".replace(",", " ")
+    runs = newest("limit")
+    measured = rows_of(runs)
+    count = f"{measured[0]['rows']:,}".replace(",", " ")
     return [
         "## How close to the limit?",
         "",
         f"Forest-cover shape, {count} × 54. The limit is the product with the weights, the",
-        "exponential and HᵀH, bare, with the same chunks and threads. The default machine does",
+        "exponential and HᵀH, bare, with the same threads. The default does",
         "more than that: it ranks values, keeps five folds apart, and tries four ridges.",
         "",
-        "| h | precision | machine | limit, s | fit, s | ratio | peak beyond X, MB |",
+        "| h | precision | model | limit, s | fit, s | ratio | peak beyond X, MB |",
         "|--:|---|---|--:|--:|--:|--:|",
         *(
-            f"| {r['h']} | {r['dtype']} | {r['machine']} | {float(r['limit_seconds']):.2f} | "
-            f"{float(r['fit_seconds']):.2f} | {float(r['ratio']):.2f} | {r['peak_mb_beyond_x']} |"
+            f"| {r['h']} | {r['dtype']} | {r['model']} | {r['limit_seconds']:.2f} | "
+            f"{r['fit_seconds']:.2f} | {r['ratio']:.2f} | {r['peak_mb_beyond_x']} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3),
+        *measured_on(runs, level=3),
     ]
 
 
 def growth_table() -> list[str]:
     """Time and memory against rows and hidden size."""
-    measured = rows.read("growth")
+    runs = newest("growth")
+    measured = rows_of(runs)
     first = measured[0]
     return [
         "## How does the cost grow?",
         "",
-        "Default machine, 20 columns, streamed through `fit_batches`. Time grows like "
-        f"rows^{first['exponent_of_rows']} and h^{first['exponent_of_h']} over what is shown.",
+        "Default classifier, 20 columns, streamed through `fit_batches`. Time grows like "
+        f"rows^{first['exponent_of_rows']:.3f} and h^{first['exponent_of_h']:.3f} "
+        "over what is shown.",
         "",
         "| rows | h | fit, s | peak, MB |",
         "|--:|--:|--:|--:|",
         *(
-            f"| {int(r['rows']):,} | {r['h']} | {float(r['fit_seconds']):.2f} | {r['peak_mb']} |"
+            f"| {r['rows']:,} | {r['h']} | {r['fit_seconds']:.2f} | {r['peak_mb']} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3),
+        *measured_on(runs, level=3),
     ]
 
 
 def latency_table() -> list[str]:
     """Predictions and imports."""
-    measured = rows.read("latency")
+    runs = newest("latency")
+    measured = rows_of(runs)
     return [
         "## What does a prediction cost, and an import?",
         "",
@@ -68,42 +69,47 @@ def latency_table() -> list[str]:
         "| what | model | ms | × LogisticRegression (or sklearn.linear_model) | × limit |",
         "|---|---|--:|--:|--:|",
         *(
-            f"| {r['what']} | {r['model']} | {r['milliseconds']} | {r['x_logistic']} "
-            f"| {r['x_limit']} |"
+            f"| {r['what']} | {cell(r['model'])} "
+            f"| {r['milliseconds']:{'.3f' if r['model'] else '.0f'}} "
+            f"| {r['x_logistic']:.2f} | {cell(r['x_limit'], '.2f')} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3),
+        *measured_on(runs, level=3),
     ]
 
 
 def one_pass_table() -> list[str]:
     """All folds and sizes beside one fit and beside GridSearchCV."""
-    measured = rows.read("one_pass")
+    runs = newest("one_pass")
+    measured = rows_of(runs)
+    sizes = ", ".join(map(str, measured[0]["sizes"]))
     return [
         "## What do all folds and sizes cost?",
         "",
-        f"`EEMClassifierCV` with ten folds and sizes {measured[0]['sizes'].replace(' ', ', ')} on",
-        f"protein homology, {int(measured[0]['rows']):,} × 74, beside one plain fit of the largest",
+        f"`EEMClassifierCV` with ten folds and sizes {sizes} on",
+        f"protein homology, {measured[0]['rows']:,} × 74, beside one plain fit of the largest",
         "size and `GridSearchCV` over the same folds and sizes, all with the same threads.",
         "",
-        "| machine | plain fit, s | all folds and sizes, s | × fit | GridSearchCV, s | × ours "
+        "| model | plain fit, s | all folds and sizes, s | × fit | GridSearchCV, s | × ours "
         "| winner, theirs | GMean, theirs | peak, MB |",
         "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
         *(
-            f"| {r['machine']} | {r['fit_seconds']} | {r['cv_seconds']} | {r['cv_x_fit']} "
-            f"| {r['grid_seconds']} | {r['grid_x_cv']} | {r['winner']}, {r['grid_winner']} "
-            f"| {r['gmean']}, {r['grid_gmean']} | {r['peak_mb']} |"
+            f"| {r['model']} | {r['fit_seconds']:.2f} | {r['cv_seconds']:.2f} "
+            f"| {r['cv_x_fit']:.2f} | {r['grid_seconds']:.2f} | {r['grid_x_cv']:.1f} "
+            f"| {r['winner']}, {r['grid_winner']} "
+            f"| {r['gmean']:.2f}, {r['grid_gmean']:.2f} | {r['peak_mb']} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3),
+        *measured_on(runs, level=3),
     ]
 
 
 def entropy_table() -> list[str]:
     """The divergence of kernel densities."""
-    measured = rows.read("entropy")
+    runs = newest("entropy")
+    measured = rows_of(runs)
     return [
         "## What does the divergence of two samples cost?",
         "",
@@ -113,73 +119,88 @@ def entropy_table() -> list[str]:
         "| samples | points a side | D | ms | peak, MB | relative error |",
         "|---|--:|--:|--:|--:|--:|",
         *(
-            f"| {r['shape']} | {int(r['points_a_side']):,} | {r['divergence']} "
-            f"| {r['milliseconds']} | {r['peak_mb']} | {r['relative_error']} |"
+            f"| {r['shape']} | {r['points_a_side']:,} | {r['divergence']:.6g} "
+            f"| {r['milliseconds']:.1f} | {r['peak_mb']} | {cell(r['relative_error'], '.1e')} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3),
+        *measured_on(runs, level=3),
+    ]
+
+
+def calls_table() -> list[str]:
+    """Functions and files on the way of rows, run by run."""
+    runs = newest("calls", by="commit")
+    return [
+        "## How many functions does a row pass?",
+        "",
+        "Named functions and files of the library that a call passes through, the deepest nesting",
+        "of its own functions, and how often a row is hashed, a column scanned and a CSV header",
+        "parsed, on scikit-learn's breast cancer data (`eem-paper bench calls`).",
+        "",
+        "| commit | call | functions | files | depth | calls | hashes of a row | scans of a column "
+        "| headers parsed |",
+        "|---|---|--:|--:|--:|--:|--:|--:|--:|",
+        *(
+            f"| {r['commit']} | {r['call']} | {r['functions']} | {r['files']} | {r['depth']} "
+            f"| {r['calls']} | {r['row_hashes']:.1f} | {r['column_scans']:.1f} "
+            f"| {r['header_parses']} |"
+            for r in rows_of(runs)
+        ),
+        "",
     ]
 
 
 def readme_table() -> list[str]:
-    """Forest cover beside rivals, and where it was measured."""
-    measured = [
-        row for row in rows.read("rivals", by="dataset") if row["dataset"] == "forest_cover"
-    ]
-    unit = float(measured[0]["fit_seconds"])
+    """Forest cover beside baselines, and where it was measured."""
+    (run,) = (r for r in newest("speed", by="dataset") if r.rows[-1]["dataset"] == "forest_cover")
+    measured = [row for row in run.rows if row["dataset"] == "forest_cover"]
+    unit = measured[0]["fit_seconds"]
     lines = [
-        f"| forest cover, {int(measured[0]['rows']):,} × 54, h = {measured[0]['h']} "
+        f"| forest cover, {measured[0]['rows']:,} × 54, h = {measured[0]['h']} "
         "| fit, s | × | GMean, % |",
         "|---|--:|--:|--:|",
     ]
     for row in measured:
-        late = not row["fit_seconds"]
-        shown = row["outcome"] if late else f"{float(row['fit_seconds']):.1f}"
-        if float(row["cores_elsewhere"] or 0) > 0.25:
-            shown += " (machine was busy)"
-        ratio = "" if late else f"{float(row['fit_seconds']) / unit:.1f}"
-        score = f"{float(row['gmean']):.1f}" if row["gmean"] else ""
-        lines.append(f"| {row['model']} | {shown} | {ratio} | {score} |")
-    facts = rows.facts(measured)
-    return [
-        *lines,
-        "",
-        f"Measured on {facts['machine']}, {facts['date']}, commit {facts['commit']}.",
-    ]
+        seconds = row["fit_seconds"]
+        shown = row["outcome"] if seconds is None else f"{seconds:.1f}"
+        if (row["cores_elsewhere"] or 0) > DISTURBED:
+            shown += " (computer was busy)"
+        ratio = "" if seconds is None else f"{seconds / unit:.1f}"
+        lines.append(f"| {row['model']} | {shown} | {ratio} | {cell(row['gmean'], '.1f')} |")
+    facts = run.facts
+    where = f"{facts['computer']}, {facts['run'][:10]}, commit {facts['commit']}"
+    return [*lines, "", f"Measured on {where}."]
 
 
-def speed_page() -> str:
+def page() -> str:
     """docs/speed.md."""
-    page = [
+    lines = [
         "# Speed",
         "",
-        "*Made by `python benchmarks/page.py` from `benchmarks/results/`; do not edit by hand.",
+        "*Made by `eem-paper bench speed-page` from `paper/rows/`; do not edit by hand.",
         "`make bench` measures; times are compared only within one run.*",
         "",
-        "Beside other classifiers: [speed beside rivals](speed-rivals.md).",
+        "Beside other classifiers: [speed beside baselines](speed-baselines.md).",
         "",
         *limit_table(),
         *growth_table(),
         *latency_table(),
         *one_pass_table(),
         *entropy_table(),
+        *calls_table(),
     ]
-    return "\n".join(page)
+    return "\n".join(lines)
 
 
 def with_table(readme: str) -> str:
     """The README with its table made anew."""
-    before, rest = readme.split(BEGIN)
-    after = rest.split(END)[1]
-    return before + "\n".join([BEGIN, "", *readme_table(), "", END]) + after
+    return embed(readme, "speed", readme_table())
 
 
-def main() -> None:
-    (ROOT / "docs" / "speed.md").write_text(speed_page())
+@click.command("speed-page")
+def speed_page() -> None:
+    """Make docs/speed.md and the README's table from the rows."""
+    (DOCS / "speed.md").write_text(page())
     readme = ROOT / "README.md"
     readme.write_text(with_table(readme.read_text()))
-
-
-if __name__ == "__main__":
-    main()

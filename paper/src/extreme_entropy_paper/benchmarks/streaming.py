@@ -1,16 +1,11 @@
 """Does streaming keep up? Parquet files through `fit_batches`, beside an array in memory.
 
-    python benchmarks/streaming.py            2 000 000 rows
-    python benchmarks/streaming.py --full     20 000 000 rows
-    python benchmarks/streaming.py --render   docs/cluster.md from the rows on disk
-
 Files are made up in a temporary folder and deleted afterwards. Each fit runs in a process of its
 own, whose peak memory is taken from the system.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import resource
@@ -21,20 +16,23 @@ import time
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
-import rows
 
-PAGE = Path(__file__).parent.parent / "docs" / "cluster.md"
-BEGIN, END = "<!-- streaming: made by benchmarks/streaming.py -->", "<!-- end of streaming -->"
+from ..places import ROOT
+from ..store import Row, add_run, measured_on, newest, rows_of
+from .markdown import cell, embed
+from .samples import two_classes
+
+PAGE = ROOT / "docs" / "cluster.md"
 D, H, PART, IN_MEMORY = 20, 200, 500_000, 2_000_000
 CORES = os.cpu_count()
 
 
 def part(number: int) -> tuple[Any, Any]:
     """Rows of one file, one class in twenty."""
-    rng = np.random.default_rng([0, number])
-    y = (rng.random(PART) < 0.05).astype(np.int8)
-    return rng.normal(size=(PART, D)) + 0.7 * y[:, None], y
+    X, y = two_classes(PART, D, 0.05, 0.7, [0, number])
+    return X, y.astype(np.int8)
 
 
 def write(folder: Path, n: int) -> None:
@@ -75,17 +73,17 @@ def fit_stream(folder: str, checkpoint: bool) -> float:
     files = sorted(map(str, Path(folder).glob("*.parquet")))
     path = Path(folder) / "fit.eem" if checkpoint else None
     start = time.perf_counter()
-    machine = EEMClassifier(H, n_jobs=CORES, random_state=0)
-    machine.fit_batches(ds.dataset(files), target="y", checkpoint=path)
+    model = EEMClassifier(H, n_jobs=CORES, random_state=0)
+    model.fit_batches(ds.dataset(files), target="y", checkpoint=path)
     return time.perf_counter() - start
 
 
 def child(*words: str) -> dict[str, float]:
     """What a process of its own measures."""
-    told = subprocess.run(
-        [sys.executable, __file__, "--child", *words], check=True, capture_output=True, text=True
-    )
-    return json.loads(told.stdout)
+    command = [sys.executable, "-m", __spec__.name, *words]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(done.stdout)
+    return found
 
 
 def run_child(words: list[str]) -> None:
@@ -97,8 +95,8 @@ def run_child(words: list[str]) -> None:
     print(json.dumps({"seconds": seconds, "peak_mb": peak}))
 
 
-def measure(n: int, repeats: int) -> list[dict[str, Any]]:
-    measured = []
+def measure(n: int, repeats: int) -> list[Row]:
+    measured: list[Row] = []
     in_memory = min(n, IN_MEMORY)
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), n)
@@ -121,21 +119,22 @@ def measure(n: int, repeats: int) -> list[dict[str, Any]]:
                     "columns": D,
                     "h": H,
                     "threads": CORES,
-                    "disk_mb": "" if name == "in memory" else f"{on_disk:.0f}",
-                    "seconds": f"{seconds:.2f}",
-                    "rows_per_second": f"{count / seconds:.0f}",
-                    "share": f"{count / seconds / float(measured[0]['rows_per_second']):.3f}"
+                    "disk_mb": None if name == "in memory" else round(on_disk),
+                    "seconds": round(seconds, 2),
+                    "rows_per_second": round(count / seconds),
+                    "share": round(count / seconds / measured[0]["rows_per_second"], 3)
                     if measured
-                    else "1.000",
-                    "peak_mb": f"{max(run['peak_mb'] for run in runs[name]):.0f}",
+                    else 1.0,
+                    "peak_mb": round(max(run["peak_mb"] for run in runs[name])),
                 }
             )
-            print("  ".join(f"{k}: {v}" for k, v in measured[-1].items()), flush=True)
+            click.echo("  ".join(f"{k}: {v}" for k, v in measured[-1].items()))
     return measured
 
 
 def table() -> list[str]:
-    measured = rows.read("streaming")
+    runs = newest("streaming")
+    measured = rows_of(runs)
     first = measured[0]
     return [
         f"{first['columns']} columns, h = {first['h']}, {first['threads']} threads; each fit in a "
@@ -144,38 +143,30 @@ def table() -> list[str]:
         "| how | rows | on disk, MB | fit, s | rows a second | share | peak, MB |",
         "|---|--:|--:|--:|--:|--:|--:|",
         *(
-            f"| {r['how']} | {int(r['rows']):,} | {r['disk_mb']} | {float(r['seconds']):.1f} "
-            f"| {int(r['rows_per_second']):,} | {float(r['share']):.2f} | {r['peak_mb']} |"
+            f"| {r['how']} | {r['rows']:,} | {cell(r['disk_mb'])} | {r['seconds']:.1f} "
+            f"| {r['rows_per_second']:,} | {r['share']:.2f} | {r['peak_mb']} |"
             for r in measured
         ),
         "",
-        *rows.measured_on(measured, level=3)[:-1],
+        *measured_on(runs, level=3)[:-1],
     ]
 
 
 def page(text: str) -> str:
     """docs/cluster.md with its table made anew."""
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    return before + "\n".join([BEGIN, "", *table(), "", END]) + after
+    return embed(text, "streaming", table())
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--full", action="store_true", help="20 000 000 rows")
-    parser.add_argument("--render", action="store_true", help="only write docs/cluster.md")
-    parser.add_argument("--repeats", type=int, default=2)
-    parser.add_argument("--child", nargs="+", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    if options.child:
-        run_child(options.child)
-        return
-    if not options.render:
-        rows.append(
-            "streaming", measure(20_000_000 if options.full else 2_000_000, options.repeats)
-        )
+@click.command()
+@click.option("--full", is_flag=True, help="20 000 000 rows instead of 2 000 000.")
+@click.option("--render", "only_render", is_flag=True, help="Only make the table from the rows.")
+@click.option("--repeats", default=2, show_default=True)
+def streaming(full: bool, only_render: bool, repeats: int) -> None:
+    """Time fits from Parquet files beside an array in memory; a table in docs/cluster.md."""
+    if not only_render:
+        add_run("streaming", measure(20_000_000 if full else 2_000_000, repeats))
     PAGE.write_text(page(PAGE.read_text()))
 
 
 if __name__ == "__main__":
-    main()
+    run_child(sys.argv[1:])

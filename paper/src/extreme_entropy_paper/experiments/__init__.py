@@ -1,1 +1,1 @@
-"""The paper's tables as runnable claims: what it prints, what we measure, and a verdict on each."""
+"""The paper's protocol, tables and figures measured anew, with verdicts; and beyond them."""

@@ -138,7 +138,7 @@ def forms(classes: list[Array], B: Array) -> dict[str, tuple[Array, Array]]:
 def _variances(rows: Array, B: Array) -> tuple[Array, Array]:
     """βᵀ cov β of each operator, and βᵀΣβ with the Σ of Ledoit and Wolf."""
     cov = np.cov(rows, rowvar=False, bias=True).reshape(len(B), len(B))
-    return tuple(np.einsum("ij,ij->j", B, S @ B) for S in (cov, ledoit_wolf(rows)[0]))  # type: ignore[return-value]
+    return tuple(np.einsum("ij,ij->j", B, S @ B) for S in (cov, ledoit_wolf(rows)[0]))
 
 
 def _both(means: Array, variances: Array) -> tuple[Array, Array]:
