@@ -6,7 +6,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    *(ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "paper" / "README.md"),
+    *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "paper" / "docs").rglob("*.md")),
+]
 
 
 def test_the_readmes_code_runs(tmp_path, monkeypatch):
@@ -17,16 +21,21 @@ def test_the_readmes_code_runs(tmp_path, monkeypatch):
     assert (tmp_path / "tumours.eem").is_file()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
     """Relative links name files that exist."""
     for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_named_in_backticks_exist(page):
     """`machine/operator.py` and the like are where the page says."""
     for name in re.findall(r"`([\w/]+/[\w/]+\.(?:py|csv|md))`", page.read_text()):
-        folders = (ROOT, ROOT / "src" / "extreme_entropy")
+        folders = (
+            ROOT,
+            page.parent,
+            *(ROOT / "src").iterdir(),
+            *(ROOT / "paper" / "src").iterdir(),
+        )
         assert any((folder / name).exists() for folder in folders), name

@@ -36,7 +36,7 @@ from extreme_entropy_paper.datasets import (
     loading,
 )
 from extreme_entropy_paper.datasets.content import digest
-from extreme_entropy_paper.datasets.parsers import read_cover_types, read_table
+from extreme_entropy_paper.datasets.parsers import read_cover_types, read_libsvm, read_table
 from extreme_entropy_paper.datasets.registry import DATASETS
 from extreme_entropy_paper.errors import ContentError, DatasetError
 
@@ -595,7 +595,8 @@ def as_archive(number, name):
     return tar.getvalue()
 
 
-# Isolet and protein homology, large, come from the same archive as the smaller three.
+# Isolet and protein homology, which are large, come from the archive of the others; webpages is
+# LIBSVM's, and its repeated rows are dropped in a test of their own.
 SERVED = {
     "australian": as_libsvm,
     "bank": as_table,
@@ -613,7 +614,6 @@ SERVED = {
     "solar_flare": lambda _: as_flares(),
     "spectrometer": partial(as_archive, 7),
     "mammography": partial(as_archive, 25),
-    "webpages": as_libsvm,
 }
 
 
@@ -661,6 +661,14 @@ def test_ucis_own_file_is_read_as_the_packages(name, server, monkeypatch):
     server.files[url.removeprefix("https:/")] = body.encode()
     monkeypatch.setattr(loading, "_packaged_place", lambda _: None)
     assert load_dataset(name).origin == url
+
+
+def test_repeated_rows_of_libsvm_are_dropped_where_a_set_wants_it(tmp_path):
+    """As webpages does: the first of each stays, in its place; other labels are other rows."""
+    (tmp_path / "t").write_text("+1 1:0.5 3:1\n-1 2:1\n+1 1:0.5 3:1\n-1 1:0.5 3:1\n-1 2:1\n")
+    X, y = read_libsvm([tmp_path / "t"], distinct=True)
+    assert X.tolist() == [[0.5, 0, 1], [0, 1, 0], [0.5, 0, 1]]
+    assert y.tolist() == [1, -1, -1]
 
 
 def test_cover_types_are_read_from_compressed_text(tmp_path):

@@ -224,7 +224,8 @@ class WeightedPinv(OnPaperNeurons):
     """Weighted ELM: β = (BH)⁺BT with B² = 1 / size of the row's class and T = ±1."""
 
     def fit(self, X: Array, y: Array) -> Self:
-        H = self.neurons(self.draw(X, y))
+        Z = self.draw(X, y)
+        H = self.neurons(Z)
         positive = y == self.classes[1]
         weights = 1 / np.sqrt(np.where(positive, positive.sum(), (~positive).sum()))
         H *= weights[:, None]
