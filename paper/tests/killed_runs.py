@@ -11,7 +11,7 @@ from extreme_entropy_paper.experiments.grid import plan, work
 from extreme_entropy_paper.experiments.runner import run
 from extreme_entropy_paper.store import Store
 
-MODELS = ("EEM-sig", "EEM-nsig", "EEM-rbf", "WELM-sig")
+MODELS = ("EEM-sig", "EEM-rbf")
 
 
 def experiment(path):
