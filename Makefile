@@ -34,6 +34,7 @@ papertest: .venv/paper
 	cd paper && OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 ../$(BIN)/python -m pytest -n auto -rs
 
 paper: .venv/paper  ## the paper, measured anew: set it up, and two of its data sets in a minute
+	$(BIN)/eem-paper data get heart sonar
 	OPENBLAS_NUM_THREADS=1 $(BIN)/eem-paper reproduce uci --dataset heart --dataset sonar --repeats 1
 
 # `make bench FULL=--full` takes the big sets too.

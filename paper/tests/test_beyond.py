@@ -245,11 +245,11 @@ def test_a_row_is_the_score_of_a_plain_fit_on_the_protocols_fold(small_data):
     X, y = small_data
     (row,) = work(Job("heart", "EEM-default", 2, 4, ({},)))
     train, test = fold_of(X, y, 2, 4)
-    machine = EEMClassifier(random_state=24).fit(X[train], y[train])
-    right = machine.predict(X[test]) == y[test]
+    model = EEMClassifier(random_state=24).fit(X[train], y[train])
+    right = model.predict(X[test]) == y[test]
     rare, common = y[test] == 1, y[test] == -1
     recalls = right[rare].mean(), right[common].mean()
-    chance = machine.predict_proba(X[test])[:, list(machine.classes_).index(1)]
+    chance = model.predict_proba(X[test])[:, list(model.classes_).index(1)]
     ahead = np.sign(chance[rare][:, None] - chance[common])
     assert row["gmean"] == pytest.approx(100 * np.sqrt(recalls[0] * recalls[1]), abs=1e-4)
     assert row["balanced_accuracy"] == pytest.approx(50 * sum(recalls), abs=1e-4)
@@ -395,7 +395,7 @@ def test_the_sentences_turn_with_the_figures():
     assert "The best mean rank is that of HistGradientBoosting." in text
     assert "the models do not all rank alike" in text
     assert (
-        "behind by that or more are Nystroem+LDA, EEM-default; not told apart from it are none"
+        "behind by that or more are Nystroem+LDA, EEM-default; not distinguished from it are none"
         in text
     )
     assert "above the best of the trees on 0 (none)." in text

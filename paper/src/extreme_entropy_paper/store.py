@@ -160,11 +160,11 @@ def rows_of(measured: Iterable[Run]) -> list[Row]:
 
 def measured_on(measured: Iterable[Run], level: int = 2) -> list[str]:
     """Lines of Markdown that say where rows come from."""
-    told = [line for run in measured for line in _told(run.facts)]
-    return ["#" * level + " Measured on", "", *dict.fromkeys(told), ""]
+    lines = [line for run in measured for line in _listed(run.facts)]
+    return ["#" * level + " Measured on", "", *dict.fromkeys(lines), ""]
 
 
-def _told(about: Row) -> list[str]:
+def _listed(about: Row) -> list[str]:
     named = ", ".join(f"{name} {number}" for name, number in about["versions"].items())
     return [
         f"- date: {about['run'][:10]}",

@@ -276,9 +276,9 @@ INTRODUCTION = f"""# Speed beside what you would pick instead
 *Made by `eem-paper bench speed` from `paper/rows/speed.jsonl`; do not edit by hand.*
 
 One stratified split for all, 80 % for training. Nothing is tuned; classes are balanced wherever a
-model can be told to. Fit and predict are the best of a few repetitions, or the only one where they
-take over {SLOW:g} s. "× ours" is the fit over that of `{OURS}`. Peak memory is what fit and
-predict add to the process with the data loaded. A model over the limit of time or memory was
+model has a parameter for it. Fit and predict are the best of a few repetitions, or the only one
+where they take over {SLOW:g} s. "× ours" is the fit over that of `{OURS}`. Peak memory is
+what fit and predict add to the process with the data loaded. A model over the limit of time or memory was
 stopped: what it had taken by then follows the sign >.
 
 Ours, LightGBM and the forest are given {THREADS} threads; the others take what their libraries

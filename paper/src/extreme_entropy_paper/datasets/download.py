@@ -72,11 +72,11 @@ def _take(url: str, part: Path, progress: bool) -> bool:
     with urlopen(Request(url, headers=_headers(part, have)), timeout=TIMEOUT) as answer:
         resumed = answer.status == 206
         if resumed:
-            told = answer.headers["Content-Range"] or ""
-            span, _, size = told.removeprefix("bytes ").partition("/")
+            given = answer.headers["Content-Range"] or ""
+            span, _, size = given.removeprefix("bytes ").partition("/")
             if span.partition("-")[0] != str(have):
                 _forget(part)
-                raise HTTPException(f"asked for byte {have} on, got {told or 'no range'}")
+                raise HTTPException(f"asked for byte {have} on, got {given or 'no range'}")
         else:
             have, size = 0, answer.headers["Content-Length"] or "*"
         total = None if size == "*" else int(size)

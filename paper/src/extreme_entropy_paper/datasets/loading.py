@@ -315,7 +315,7 @@ def _packaged_place(dataset: Dataset) -> Path | None:
 
 
 def _not_to_be_had(dataset: Dataset, failures: list[DatasetError], download: bool) -> DatasetError:
-    told = [f"  - {failure}" for failure in failures]
+    reasons = [f"  - {failure}" for failure in failures]
     remedies = [
         f"put your own copy, {dataset.name}.npz with arrays X and y, into a folder and set "
         "EXTREME_ENTROPY_DATA to it"
@@ -339,7 +339,7 @@ def _not_to_be_had(dataset: Dataset, failures: list[DatasetError], download: boo
             [
                 f"The data set {dataset.name!r} is not here"
                 + (" and could not be fetched:" if failures else "."),
-                *told,
+                *reasons,
                 "What can be done:",
                 *(f"  - {remedy}" for remedy in remedies),
             ]

@@ -158,8 +158,8 @@ def _nemenyi(found: Comparison) -> str:
     far = [found.models[j] for j in order[1:] if mean_ranks[j] - mean_ranks[best] >= difference]
     return (
         f"The best mean rank is that of {found.models[best]}. Nemenyi's critical difference at "
-        f"{LEVEL:g} is {difference:.2f}: behind by that or more are {_listed(far)}; not told apart "
-        f"from it are {_listed(near)}."
+        f"{LEVEL:g} is {difference:.2f}: behind by that or more are {_listed(far)}; not "
+        f"distinguished from it are {_listed(near)}."
     )
 
 

@@ -1,8 +1,8 @@
 """The stability figure: GMean of EEM with h = 5, 10, …, 500 neurons on the UCI sets.
 
 The paper's settings and the protocol's folds. In each fold all sizes come from one pass over the
-training rows: the neurons of a smaller machine are the first of the largest one's, and otherwise
-each machine is the one that a fit of its own would give. Columns are scaled by the training rows.
+training rows: the neurons of a smaller model are the first of the largest one's, and otherwise
+each model is the one that a fit of its own would give. Columns are scaled by the training rows.
 
 The paper says that from about 100 neurons on more of them have a minor effect. Here that is a
 number: how much the curve, averaged over WINDOW neighbouring sizes, varies from h = 100 on, and the

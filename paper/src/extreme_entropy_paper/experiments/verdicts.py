@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 CLOSE = 1.0  # points of GMean that count as the same
 CHOSEN = ("gaussian", "kde")  # tables whose settings D_CS chose
 ALL_ROWS = (
-    "with as many neurons as training rows a machine knows each of them, and the divergence of "
+    "with as many neurons as training rows a model fits each of them, and the divergence of "
     "those rows prefers that; without such sizes it would be within the printed spread"
 )
 COLLAPSED = 1e3  # a divergence between classes that are projected to points
