@@ -278,8 +278,8 @@ INTRODUCTION = f"""# Speed beside what you would pick instead
 One stratified split for all, 80 % for training. Nothing is tuned; classes are balanced wherever a
 model has a parameter for it. Fit and predict are the best of a few repetitions, or the only one
 where they take over {SLOW:g} s. "× ours" is the fit over that of `{OURS}`. Peak memory is
-what fit and predict add to the process with the data loaded. A model over the limit of time or memory was
-stopped: what it had taken by then follows the sign >.
+what fit and predict add to the process with the data loaded. A model over the limit of time or
+memory was stopped: what it had taken by then follows the sign >.
 
 Ours, LightGBM and the forest are given {THREADS} threads; the others take what their libraries
 take by themselves. Ours holds BLAS to one thread in each of its own; nobody else's is touched.
