@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from extreme_entropy.moments.gram import add_gram
 
@@ -57,8 +58,14 @@ def _slices(n: int, size: int) -> list[slice]:
 
 
 def _run(work: Callable[[slice], Array], parts: list[slice], threads: int | None) -> list[Array]:
-    with threadpool_limits(1):
+    with _pools().limit(limits=1):
         if len(parts) == 1:
             return [work(parts[0])]
         with ThreadPoolExecutor(threads) as pool:
             return list(pool.map(work, parts))
+
+
+@cache
+def _pools() -> ThreadpoolController:
+    """Looked up once: that takes longer than a prediction of one row."""
+    return ThreadpoolController()
