@@ -203,8 +203,6 @@ def test_machines_read_json(home, tmp_path):
     forget = ("forget", tmp_path / "both.eem", table, "-o", tmp_path / "rest.eem", "--json")
     told = json.loads(eem(*forget).stdout)
     assert (told["forgotten"], told["rows"]) == (300, 300)
-    told = json.loads(eem("bench", "--rows", "1000", "--size", "10", "--json").stdout)
-    assert all(machine["times_the_limit"] > 0 for machine in told["machines"])
 
 
 def test_evaluation_agrees_with_predictions(home, tmp_path):
@@ -622,7 +620,7 @@ def test_completion_knows_the_commands_and_options():
 
 def test_help_names_every_command():
     shown = eem("--help").stdout
-    for name in ("fit", "predict", "evaluate", "merge", "forget", "bench", "data", "reproduce"):
+    for name in ("fit", "predict", "evaluate", "merge", "forget", "demo"):
         assert f"  {name} " in shown
         assert "Usage: eem " in eem(name, "--help").stdout
 

@@ -1,6 +1,5 @@
 """Rows in Dask's blocks: the same machine as from gathered rows, wherever the work is done."""
 
-import importlib
 import os
 import re
 import signal
@@ -735,17 +734,3 @@ def test_the_page_on_engines_is_true(rows, tmp_path, monkeypatch):
         assert machine.score(folder, folder) == pytest.approx(machine.score(X, y))
     finally:
         sys.modules.pop("npz_folder")
-
-
-@pytest.mark.parametrize(
-    ("name", "page"), [("cluster", "internet-scale"), ("streaming", "cluster")]
-)
-def test_the_figures_on_scale_are_the_rows_on_disk(name, page, monkeypatch):
-    """The tables are what the benchmarks make of their rows."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    try:
-        text = (ROOT / "docs" / f"{page}.md").read_text()
-        assert importlib.import_module(name).page(text) == text
-    finally:
-        for module in (name, "rows", "measure"):
-            sys.modules.pop(module, None)

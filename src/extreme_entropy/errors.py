@@ -8,9 +8,7 @@
     │   ├── ForgetError                 rows to forget were never learnt
     │   └── TooLargeError (MemoryError) a fit would need more memory than there is
     ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
-    ├── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
-    └── DatasetError (OSError)          a data set cannot be had: no network, no file
-        └── ContentError (ValueError)   what came under its name is not that data set
+    └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
 
     ExtremeEntropyWarning (UserWarning)
     ├── DegenerateWarning               the answer is constant: the classes look alike to φ
@@ -53,14 +51,6 @@ class IncompleteError(ExtremeEntropyError, NotFittedError):
 
 class FileFormatError(ExtremeEntropyError, ValueError):
     """A file is not a saved model of ours, or it was damaged."""
-
-
-class DatasetError(ExtremeEntropyError, OSError):
-    """A data set cannot be had: there is no network, no file, or no such thing any more."""
-
-
-class ContentError(DatasetError, ValueError):
-    """What came under the name of a data set is not that data set."""
 
 
 class ExtremeEntropyWarning(UserWarning):

@@ -11,10 +11,7 @@ from .. import __version__
 from .plain import plain_errors
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
-COMMANDS = (
-    *("fit", "predict", "evaluate", "report", "merge", "forget"),
-    *("demo", "bench", "data", "reproduce"),
-)
+COMMANDS = ("fit", "predict", "evaluate", "report", "merge", "forget", "demo")
 
 
 class Root(click.Group):
