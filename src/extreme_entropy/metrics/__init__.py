@@ -1,0 +1,22 @@
+"""Scores for classes of unequal frequency: GMean, balanced accuracy, and intervals for them."""
+
+from .classification import (
+    balanced_accuracy,
+    confusion_counts,
+    get_scorer,
+    gmean_score,
+    gmean_scorer,
+    predicted_classes,
+)
+from .intervals import ScoreInterval, scores_with_intervals
+
+__all__ = [
+    "ScoreInterval",
+    "balanced_accuracy",
+    "confusion_counts",
+    "get_scorer",
+    "gmean_score",
+    "gmean_scorer",
+    "predicted_classes",
+    "scores_with_intervals",
+]

@@ -1,0 +1,61 @@
+"""Progress bars on stderr, by tqdm (extra `progress`)."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+
+def with_progress(
+    steps: Iterable[Any],
+    *,
+    total: int | None = None,
+    unit: str = "batch",
+    label: str | None = None,
+    amount: Callable[[Any], int] | None = None,
+    share: Callable[[], float] | None = None,
+    terminal_only: bool = False,
+) -> Iterator[Any]:
+    """The same steps, with a bar that moves as they are taken.
+
+    Parameters
+    ----------
+    steps : iterable
+        Taken one by one.
+    total : int, optional
+        Units in all, where that is known.
+    unit : str, default="batch"
+        What is counted.
+    label : str, optional
+        Stands before the bar.
+    amount : callable, optional
+        Units in a step; otherwise each counts one.
+    share : callable, optional
+        The share of all that has been taken so far, where no total is known.
+    terminal_only : bool, default=False
+        No bar where stderr is no terminal.
+
+    Yields
+    ------
+    object
+        Each step.
+    """
+    if terminal_only and not sys.stderr.isatty():
+        yield from steps
+        return
+    try:
+        from tqdm import tqdm
+    except ImportError as error:
+        raise ImportError(
+            "A progress bar needs tqdm: pip install 'extreme-entropy[progress]'"
+        ) from error
+    columns, lines = shutil.get_terminal_size()  # 80 and 24 where a terminal does not tell
+    with tqdm(total=total, unit=unit, desc=label, ncols=columns, nrows=lines) as bar:
+        for step in steps:
+            yield step
+            new = 1 if amount is None else amount(step)
+            if share is not None and share() > 0:
+                bar.total = round((bar.n + new) / share())
+            bar.update(new)

@@ -1,0 +1,34 @@
+"""Versions of what takes part in this process."""
+
+from __future__ import annotations
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+
+def installed_versions(*more: str) -> dict[str, str]:
+    """Versions of Python, of this library, of what it stands on, and of more packages.
+
+    Parameters
+    ----------
+    *more : str
+        Names of further packages; those that are not installed are left out.
+
+    Returns
+    -------
+    dict of str to str
+        By name.
+
+    Examples
+    --------
+    >>> from extreme_entropy.versions import installed_versions
+    >>> list(installed_versions("no-such-package"))
+    ['python', 'extreme-entropy', 'numpy', 'scipy', 'scikit-learn']
+    """
+    found = {"python": platform.python_version()}
+    for name in ("extreme-entropy", "numpy", "scipy", "scikit-learn", *more):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
