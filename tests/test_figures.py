@@ -431,7 +431,12 @@ def test_the_process_has_its_four_panels():
     rows = process.work(job)
     pages = process.page(rows)
     assert pages == process.page(rows)
-    panels = {"Input space", "Feature space", "Densities on the line", "Decision in input space"}
+    panels = {
+        "Input space",
+        "Feature space",
+        "Densities of the projection",
+        "Decision in input space",
+    }
     assert panels | {"negative", "positive"} <= text_of(pages[".svg"])
     machine, X, y = process.example()
     assert f"D_CS is {machine.divergence_:.2f}" in pages[".md"]

@@ -14,8 +14,8 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, roc_auc_s
 import extreme_entropy
 from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import FileFormatError, InputError, MergeError
-from extreme_entropy.tables.columns import Category, Columns, Numeric
 from extreme_entropy.metrics import ScoreInterval, confusion_counts, scores_with_intervals
+from extreme_entropy.tables.columns import Category, Columns, Numeric
 from extreme_entropy.tables.fitting import estimate_choice, fit_like, fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import profile
@@ -736,7 +736,9 @@ def test_where_rows_abound_the_bootstrap_is_the_normal_interval(rng):
     n = 20_000
     y = (rng.random(n) < 0.3).astype(int)
     right = rng.random(n) < np.where(y, 0.8, 0.6)
-    scores = scores_with_intervals(confusion_counts(y, np.where(right, y, 1 - y), 2), y, np.full((n, 2), 0.5))
+    scores = scores_with_intervals(
+        confusion_counts(y, np.where(right, y, 1 - y), 2), y, np.full((n, 2), 0.5)
+    )
     recalls = np.array([right[y == c].mean() for c in (0, 1)])
     error = np.sqrt((recalls * (1 - recalls) / np.bincount(y)).sum()) / 2
     score = scores["balanced_accuracy"]

@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from ..files import check_writable
+from ..metrics import label_text
 from ..tables.fitting import fit_like, fit_table
-from ..tables.labels import label_text
 from ..tables.model import TableModel
 from ..tables.reading import open_table
 from .output import (

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..files import check_writable
-from ..tables.labels import label_text
+from ..metrics import label_text
 from ..tables.model import TableModel
 from ..tables.reading import Source, open_table
 from ..tables.writing import check_output, write_table

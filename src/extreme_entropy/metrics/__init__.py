@@ -6,6 +6,7 @@ from .classification import (
     get_scorer,
     gmean_score,
     gmean_scorer,
+    label_text,
     predicted_classes,
 )
 from .intervals import ScoreInterval, scores_with_intervals
@@ -17,6 +18,7 @@ __all__ = [
     "get_scorer",
     "gmean_score",
     "gmean_scorer",
+    "label_text",
     "predicted_classes",
     "scores_with_intervals",
 ]

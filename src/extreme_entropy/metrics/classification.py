@@ -19,6 +19,7 @@ __all__ = [
     "get_scorer",
     "gmean_score",
     "gmean_scorer",
+    "label_text",
     "predicted_classes",
 ]
 
@@ -112,3 +113,8 @@ def confusion_counts(labels: Array, predictions: Array, n_classes: int) -> Array
     """Rows of each class (down) predicted as each class (across), from positions of classes."""
     counts = np.bincount(labels * n_classes + predictions, minlength=n_classes**2)
     return counts.reshape(n_classes, n_classes)
+
+
+def label_text(label: Any) -> str:
+    """A class label as text."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)

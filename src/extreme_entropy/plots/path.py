@@ -1,33 +1,34 @@
-"""A path: the score, with its standard error over folds, and D_CS against the machine's size."""
+"""The score, with its standard error over folds, and D_CS against the size of a classifier."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
+from ..pipelines import last_step
 from .style import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 
-PATH = ("sizes", "scores", "divergences", "labels", "size_name", "score_name", "best")
 MANY_SIZES = 25  # need no mark each
 CLOSEST_TICKS = 1 / 14  # of the axis, so that the numbers under them do not touch
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """Picture of a path: how good machines of growing size are.
+    """Picture of a path: how good classifiers of growing size are.
 
     Above, one curve for each setting: the mean score over folds in a band of one standard error on
-    either side. Below, the Cauchy–Schwarz divergence of the same machines.
+    either side. Below, the Cauchy–Schwarz divergence of the same classifiers.
 
     Parameters
     ----------
     sizes : array-like of shape (n_sizes,)
-        Sizes of the machines.
+        Sizes of the classifiers.
     scores : array-like of shape (n_settings, n_sizes, n_folds)
         Scores of held-out folds.
     divergences : array-like of shape (n_settings, n_sizes)
@@ -54,7 +55,7 @@ class PathDisplay:
     bands_ : list of matplotlib PolyCollection
         Standard errors; none with a single fold.
     best_ : list of matplotlib Line2D
-        Marks of the best machine.
+        Marks of the best one.
 
     Examples
     --------
@@ -69,24 +70,13 @@ class PathDisplay:
     >>> display = display.plot()
     """
 
-    def __init__(
-        self,
-        *,
-        sizes: Any,
-        scores: Any,
-        divergences: Any,
-        labels: Any = None,
-        size_name: str = "n_hidden",
-        score_name: str = "GMean",
-        best: tuple[int, int] | None = None,
-    ) -> None:
-        self.sizes = sizes
-        self.scores = scores
-        self.divergences = divergences
-        self.labels = labels
-        self.size_name = size_name
-        self.score_name = score_name
-        self.best = best
+    sizes: Any
+    scores: Any
+    divergences: Any
+    labels: Any = None
+    size_name: str = "n_hidden"
+    score_name: str = "GMean"
+    best: tuple[int, int] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -105,15 +95,16 @@ class PathDisplay:
             The picture.
         """
         pyplot(cls.__name__)
-        classifier = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        classifier = last_step(estimator)
         check_is_fitted(classifier)
         if not hasattr(classifier, "path_"):
             raise InputError(
                 f"{cls.__name__} draws the `path_` of a classifier that has chosen its size by "
                 f"cross-validation; {type(classifier).__name__} has none. "
-                "For a single machine use ProjectionDisplay or ProcessDisplay."
+                "For a single classifier use ProjectionDisplay or ProcessDisplay."
             )
-        return cls(**{name: getattr(classifier.path_, name) for name in PATH}).plot(ax)
+        path = {field.name: getattr(classifier.path_, field.name) for field in fields(cls)}
+        return cls(**path).plot(ax)
 
     @property
     def means(self) -> Array:

@@ -22,11 +22,11 @@ from ..errors import ExtremeEntropyWarning, InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
+from ..metrics import label_text
 from ..progress import with_progress
 from ..selection.eekm_cv import EEKMClassifierCV
 from ..selection.eem_cv import EEMClassifierCV
 from ..versions import installed_versions
-from .labels import label_text
 from .model import Candidate, FitFacts, GMeanEstimate, LabelledRows, TableModel
 from .profile import profile
 from .reading import Source

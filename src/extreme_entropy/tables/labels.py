@@ -67,11 +67,6 @@ def read_labels(array: pa.Array, kind: str, name: str) -> Array:
     return values.astype(str) if kind == "text" else values
 
 
-def label_text(label: Any) -> str:
-    """A label as text."""
-    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)
-
-
 def has_label(labels: Any) -> Any:
     """Which cells of the target are neither null nor NaN."""
     present = pc.is_valid(labels)

@@ -15,8 +15,9 @@ from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.saving import packed, unpacked
+from ..metrics import label_text
 from .columns import KINDS, Columns, Numeric
-from .labels import TYPES, has_label, label_text, read_labels
+from .labels import TYPES, has_label, read_labels
 from .reading import BATCH_ROWS, Source
 from .validation import from_plain
 

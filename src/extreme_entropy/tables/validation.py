@@ -38,7 +38,8 @@ def from_plain(kind: Any, value: Any) -> Any:
     elif is_dataclass(kind) and isinstance(value, dict):
         hints = get_type_hints(kind)
         known = {name: one for name, one in value.items() if name in hints}
-        return kind(**{name: from_plain(hints[name], one) for name, one in known.items()})
+        make: Any = kind
+        return make(**{name: from_plain(hints[name], one) for name, one in known.items()})
     elif kind is float and type(value) is int:
         return float(value)
     elif isinstance(kind, type) and type(value) is kind:
