@@ -231,7 +231,8 @@ def test_pictures_move_with_the_costs(open_page, case):
           const regions = [...one("projection0", "region").children];
           return {
             thresholds: lines.map((line) => at("projection", line, "x1", "y1")[0]),
-            regions: regions.map((r) => [r.getAttribute("class"), at("projection", r, "x", "y")[0]]),
+            regions: regions.map(
+              (r) => [r.getAttribute("class"), at("projection", r, "x", "y")[0]]),
             view: data.frames.projection.x.slice(0, 2),
             roc: at("roc", one("roc", "operating").firstChild, "cx", "cy"),
             pr: at("precision_recall", one("precision_recall", "operating").firstChild, "cx", "cy"),
