@@ -594,9 +594,9 @@ def test_the_number_of_classes_and_axes_must_fit():
         with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
             ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
     X, y = moons()
-    with pytest.raises(InputError, match="four axes to draw on; 3 came"):
+    with pytest.raises(InputError, match="draws on 4 axes; 3 came"):
         ProcessDisplay.from_estimator(classifier.fit(X, y), X, y, axes=plt.subplots(3)[1])
-    with pytest.raises(InputError, match="three axes to draw on; 2 came"):
+    with pytest.raises(InputError, match="draws on 3 axes; 2 came"):
         OperatingDisplay.from_estimator(classifier, X, y, axes=plt.subplots(2)[1])
     with pytest.raises(InputError, match=r"one of the classes \['no', 'yes'\]; it is 'maybe'"):
         OperatingDisplay.from_estimator(classifier, X, y, positive="maybe")

@@ -14,6 +14,7 @@ from sklearn.utils.validation import column_or_1d, validate_data
 from ..errors import InputError
 from ..machine.projection import project
 from ..pipelines import at_last_step, last_step
+from .style import pyplot
 
 Array = np.ndarray[Any, Any]
 
@@ -32,6 +33,23 @@ def classifier_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
     return classifier, X
 
 
+def inputs_to_draw(
+    estimator: Any, X: Any, y: Any, who: str, *, two_classes: str | None = None
+) -> tuple[Any, Any, Array]:
+    """The classifier, checked rows, and positions of their labels.
+
+    With `two_classes`, classifiers of more are refused; it says what else could be done.
+    """
+    pyplot(who)
+    classifier, X = classifier_and_rows(estimator, X, who)
+    if two_classes is not None and len(classifier.classes_) != 2:
+        raise InputError(
+            f"{who} draws two classes; this classifier knows {len(classifier.classes_)}. "
+            f"Fit one on two of them{two_classes}."
+        )
+    return classifier, X, label_positions(classifier, X, y)
+
+
 def label_positions(classifier: Any, X: Any, y: Any) -> Array:
     """Labels as positions in `classes_`, one for each row."""
     y = column_or_1d(y)
@@ -45,15 +63,6 @@ def label_positions(classifier: Any, X: Any, y: Any) -> Array:
             f"{strange[:5].tolist()}."
         )
     return np.searchsorted(classes, y)
-
-
-def require_two_classes(classifier: Any, who: str, instead: str = "") -> None:
-    """Refuse classifiers of more classes; `instead` is what else could be done."""
-    if len(classifier.classes_) != 2:
-        raise InputError(
-            f"{who} draws two classes; this classifier knows {len(classifier.classes_)}. "
-            f"Fit one on two of them{instead}."
-        )
 
 
 def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Array:

@@ -19,14 +19,8 @@ from sklearn.calibration import calibration_curve
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
-from .inputs import (
-    classifier_and_rows,
-    label_positions,
-    log_odds_bias,
-    project_rows,
-    require_two_classes,
-)
-from .style import CURVE_COLOURS, INK, head, plain, pyplot
+from .inputs import inputs_to_draw, log_odds_bias, project_rows
+from .style import CURVE_COLOURS, INK, axes_to_draw_on, head, plain
 
 Array = np.ndarray[Any, Any]
 
@@ -128,16 +122,9 @@ class OperatingDisplay:
             As for `plot`.
         bins : int, default=10
             Points of the reliability curve; each stands for as many rows.
-
-        Returns
-        -------
-        OperatingDisplay
-            The picture.
         """
-        pyplot(cls.__name__)
-        classifier, X = classifier_and_rows(estimator, X, cls.__name__)
-        require_two_classes(classifier, cls.__name__)
-        labels, classes = label_positions(classifier, X, y), classifier.classes_.tolist()
+        classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes="")
+        classes = classifier.classes_.tolist()
         if positive is not None and positive not in classes:
             raise InputError(
                 f"`positive` must be one of the classes {classes}; it is {positive!r}."
@@ -165,11 +152,6 @@ class OperatingDisplay:
             Position of the class to be found.
         bins : int, default=10
             Points of the reliability curve.
-
-        Returns
-        -------
-        OperatingDisplay
-            The picture, not drawn yet.
         """
         truth = labels == positive
         if truth.all() or not truth.any():
@@ -210,18 +192,8 @@ class OperatingDisplay:
         ----------
         axes : array-like of three matplotlib Axes, optional
             Where to draw: ROC, precision–recall, reliability. By default a new figure is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
-        if axes is None:
-            _, axes = plt.subplots(1, 3, figsize=(12.6, 4.4), layout="constrained")
-        self.axes_ = np.ravel(axes)
-        if len(self.axes_) != 3:
-            raise InputError(f"There must be three axes to draw on; {len(self.axes_)} came.")
+        self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
         drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
         self.curves_, self.marks_ = (list(part) for part in zip(*drawn, strict=True))
         return self

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..pipelines import last_step
-from .style import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
+from .style import CURVE_COLOURS, CURVE_MARKERS, INK, axes_to_draw_on, head, plain, pyplot
 
 Array = np.ndarray[Any, Any]
 
@@ -88,11 +88,6 @@ class PathDisplay:
             Fitted.
         ax : matplotlib Axes, optional
             Where to draw; see `plot`.
-
-        Returns
-        -------
-        PathDisplay
-            The picture.
         """
         pyplot(cls.__name__)
         classifier = last_step(estimator)
@@ -128,16 +123,10 @@ class PathDisplay:
         ax : matplotlib Axes, optional
             Where to draw. It becomes the panel of scores, and the one of divergences takes the
             lower third of its room. By default a new figure is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
+        pyplot(type(self).__name__)
         self._check()
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
+        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.6))
         self.ax_, self.figure_ = ax, ax.figure
         self.divergence_ax_ = _panel_below(ax)
         self.lines_: list[Any] = []

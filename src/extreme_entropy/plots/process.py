@@ -8,6 +8,7 @@ the thresholds, which are hyperplanes across β, are vertical lines.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from textwrap import shorten
 from typing import Any, NamedTuple, Self
 
@@ -15,19 +16,18 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
-from ..errors import InputError
 from ..features.chunks import dense
 from ..machine.covariance import shrink
-from .inputs import classifier_and_rows, label_positions, project_rows, require_two_classes
+from .inputs import inputs_to_draw, project_rows
 from .projection import ProjectionDisplay
 from .style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
+    axes_to_draw_on,
     head,
     plain,
     probability_colours,
-    pyplot,
 )
 
 Array = np.ndarray[Any, Any]
@@ -146,18 +146,9 @@ class ProcessDisplay:
             As for `plot`.
         n_points : int, default=2000
             The most rows that are drawn one by one, taken evenly. Densities are of all rows.
-
-        Returns
-        -------
-        ProcessDisplay
-            The picture.
         """
-        pyplot(cls.__name__)
-        classifier, X = classifier_and_rows(estimator, X, cls.__name__)
-        require_two_classes(
-            classifier, cls.__name__, ", or draw one pair with ProjectionDisplay(pair=…)"
-        )
-        labels = label_positions(classifier, X, y)
+        instead = ", or draw one pair with ProjectionDisplay(pair=…)"
+        classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes=instead)
         projections = project_rows(classifier, X)[:, 0]
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))
         some, positive = X[shown], labels[shown] == 1
@@ -178,21 +169,13 @@ class ProcessDisplay:
         ----------
         axes : array-like of four matplotlib Axes, optional
             Where to draw, in reading order. By default a new figure of two by two is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
-        if axes is None:
-            _, axes = plt.subplots(2, 2, figsize=(10, 8.6), layout="constrained")
-        self.axes_ = np.ravel(axes)
-        if len(self.axes_) != 4:
-            raise InputError(f"There must be four axes to draw on; {len(self.axes_)} came.")
+        self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 4, (10, 8.6)))
         self.figure_ = self.axes_[0].figure
         inputs, features, projection, decision = self.axes_
-        self._draw_inputs(inputs)
+        classes = self._scatter(inputs, self.inputs.points)
+        names = [plain(name) for name in self.projection.class_names]
+        _finish(inputs, "Input space", self.inputs.names, classes, names)
         self._draw_features(features)
         self.projection.plot(projection)
         if self.grid is None:
@@ -218,32 +201,13 @@ class ProcessDisplay:
             for c in range(2)
         ]
 
-    def _draw_inputs(self, ax: Any) -> None:
-        classes = self._scatter(ax, self.inputs.points)
-        _name(ax, self.inputs.names)
-        head(ax, "Input space", classes, [plain(name) for name in self.projection.class_names])
-
     def _draw_features(self, ax: Any) -> None:
         self._scatter(ax, self.features.points, alpha=0.55)
-        self.ellipses_ = [
-            [
-                ax.plot(
-                    *ellipse(mean, covariance, k).T,
-                    color=colour,
-                    linewidth=(2.2, 1.6)[k - 1],
-                    linestyle=style,
-                    zorder=5,
-                )[0]
-                for k in DEVIATIONS
-            ]
-            for mean, covariance, colour, style in zip(
-                self.features.means,
-                self.features.covariances,
-                CLASS_COLOURS,
-                ("-", "-."),
-                strict=True,
-            )
-        ]
+        self.ellipses_: list[Any] = [[], []]
+        for c, k in product(range(2), DEVIATIONS):
+            points = ellipse(self.features.means[c], self.features.covariances[c], k)
+            look = {"color": CLASS_COLOURS[c], "linestyle": ("-", "-.")[c], "zorder": 5}
+            self.ellipses_[c] += ax.plot(*points.T, linewidth=(2.2, 1.6)[k - 1], **look)
         handles = ax.plot([], [], color=INK)
         labels = ["1 and 2 standard deviations"]
         low, high = ax.get_xlim()
@@ -251,8 +215,8 @@ class ProcessDisplay:
         lines = [ax.axvline(t, color=INK, linewidth=1.4, linestyle="--", zorder=4) for t in inside]
         if lines:
             handles, labels = [*handles, lines[0]], [*labels, "threshold" + "s" * (len(lines) > 1)]
-        _name(ax, (r"$\beta^T\varphi(x)$", r"$v^T\varphi(x)$, widest across $\beta$"))
-        head(ax, "Feature space", handles, labels)
+        names = (r"$\beta^T\varphi(x)$", r"$v^T\varphi(x)$, widest across $\beta$")
+        _finish(ax, "Feature space", names, handles, labels)
 
     def _draw_boundary(self, ax: Any, grid: PredictedGrid) -> None:
         shades = ax.contourf(
@@ -274,36 +238,28 @@ class ProcessDisplay:
     def _draw_predicted(self, ax: Any) -> None:
         self.boundary_ = None
         mistaken = (self.predicted.decisions > 0) != self.positive
-        for c, marker in enumerate(CLASS_MARKERS):
-            for wrong in (False, True):
-                rows = (self.positive == bool(c)) & (mistaken == wrong)
-                shades = ax.scatter(
-                    *self.inputs.points[rows].T,
-                    c=self.predicted.probabilities[rows],
-                    cmap=probability_colours(1.0),
-                    vmin=0,
-                    vmax=1,
-                    s=34 if wrong else 18,
-                    marker=marker,
-                    edgecolors=INK if wrong else "0.6",
-                    linewidths=1.4 if wrong else 0.4,
-                    zorder=3 + wrong,
-                )
+        colours = {"cmap": probability_colours(1.0), "vmin": 0, "vmax": 1}
+        for c, wrong in product(range(2), (False, True)):
+            rows = (self.positive == bool(c)) & (mistaken == wrong)
+            edge = (INK, 1.4) if wrong else ("0.6", 0.4)
+            shades = ax.scatter(
+                *self.inputs.points[rows].T,
+                c=self.predicted.probabilities[rows],
+                s=34 if wrong else 18,
+                marker=CLASS_MARKERS[c],
+                **{"edgecolors": edge[0], "linewidths": edge[1], "zorder": 3 + wrong},
+                **colours,
+            )
         ring = ax.scatter([], [], s=34, c="white", edgecolors=INK, linewidths=1.4)
         self._finish_decision(ax, shades, [ring], ["misclassified"])
 
     def _finish_decision(self, ax: Any, shades: Any, handles: list[Any], labels: list[str]) -> None:
         name = plain(shorten(self.projection.class_names[1], 30, placeholder=" …"))
         self.colorbar_ = self.figure_.colorbar(
-            shades,
-            ax=ax,
-            pad=0.02,
-            aspect=30,
-            ticks=np.linspace(0, 1, 6),
-            label=f"probability of {name}",
+            shades, ax=ax, pad=0.02, aspect=30, ticks=np.linspace(0, 1, 6)
         )
-        _name(ax, self.inputs.names)
-        head(ax, "Decision in input space", handles, labels)
+        self.colorbar_.set_label(f"probability of {name}")
+        _finish(ax, "Decision in input space", self.inputs.names, handles, labels)
 
 
 def ellipse(mean: Array, covariance: Array, k: float) -> Array:
@@ -314,10 +270,10 @@ def ellipse(mean: Array, covariance: Array, k: float) -> Array:
     return mean + k * circle @ (vectors * np.sqrt(np.maximum(values, 0))).T
 
 
-def _name(ax: Any, names: tuple[str, str]) -> None:
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+def _finish(ax: Any, title: str, names: tuple[str, str], handles: Any, labels: Any) -> None:
+    ax.set(xlabel=names[0], ylabel=names[1])
     ax.locator_params(nbins=6)
+    head(ax, title, handles, labels)
 
 
 def input_plane(classifier: Any, X: Any) -> InputPlane:
@@ -371,9 +327,15 @@ def _predict(classifier: Any, X: Any) -> Predicted:
 
 def _grid(classifier: Any, points: Array, dtype: np.dtype[Any]) -> PredictedGrid:
     """Predictions over the room that rows of two columns take."""
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    margin = np.where(high > low, 0.06 * (high - low), 0.5)
-    x, y = np.linspace(low - margin, high + margin, GRID).T
+    x, y = grid_over(points, GRID, GRID)
     rows = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(dtype)
     predicted = _predict(classifier, rows)
     return PredictedGrid(x, y, Predicted(*(part.reshape(GRID, GRID) for part in predicted)))
+
+
+def grid_over(points: Array, across: int, down: int) -> tuple[Array, Array]:
+    """A grid over the room that points take, and a little more."""
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    margin = np.where(high > low, 0.05 * (high - low), 0.5)
+    low, high = low - margin, high + margin
+    return np.linspace(low[0], high[0], across), np.linspace(low[1], high[1], down)

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from ..errors import InputError
 from ..machine.decision import GaussianPair
-from .inputs import classifier_and_rows, label_positions, log_odds_bias, project_rows
-from .style import CLASS_COLOURS, INK, head, plain, pyplot
+from .inputs import inputs_to_draw, log_odds_bias, project_rows
+from .style import CLASS_COLOURS, INK, axes_to_draw_on, head, plain
 
 Array = np.ndarray[Any, Any]
 
@@ -106,15 +106,8 @@ class ProjectionDisplay:
             Which two of more than two classes, as an index into `machine_.pairs`.
         ax, bins, regions
             As for `plot`.
-
-        Returns
-        -------
-        ProjectionDisplay
-            The picture.
         """
-        pyplot(cls.__name__)
-        classifier, X = classifier_and_rows(estimator, X, cls.__name__)
-        labels = label_positions(classifier, X, y)
+        classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__)
         pairs = classifier.machine_.pairs
         if not 0 <= pair < len(pairs):
             names = [tuple(classifier.classes_[list(two)].tolist()) for two in pairs]
@@ -144,11 +137,6 @@ class ProjectionDisplay:
             Positions in `classes_`. Rows of other classes than the pair's are left out.
         pair : int, default=0
             Index into `machine_.pairs`.
-
-        Returns
-        -------
-        ProjectionDisplay
-            The picture, not drawn yet.
         """
         machine = classifier.machine_
         i, j = machine.pairs[pair]
@@ -180,15 +168,8 @@ class ProjectionDisplay:
             As for `numpy.histogram_bin_edges`; both classes share them.
         regions : bool, default=True
             Shade the ground in the colour of the class that wins there.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 4.2), layout="constrained")
+        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 4.2))
         self.ax_, self.figure_ = ax, ax.figure
         edges = np.histogram_bin_edges(self.projections, bins)
         self.histograms_: list[Any] = []

@@ -14,9 +14,9 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from ..metrics import predicted_classes
-from .inputs import classifier_and_rows, label_positions, project_rows
-from .process import input_plane
-from .style import CLASS_COLOURS, CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
+from .inputs import inputs_to_draw, project_rows
+from .process import grid_over, input_plane
+from .style import CLASS_COLOURS, CURVE_COLOURS, CURVE_MARKERS, INK, axes_to_draw_on, head, plain
 
 Array = np.ndarray[Any, Any]
 
@@ -108,15 +108,8 @@ class RegionsDisplay:
         n_points : int, default=800
             The most rows that are drawn, evenly taken of each class, and as many of each if there
             are enough.
-
-        Returns
-        -------
-        RegionsDisplay
-            The picture.
         """
-        pyplot(cls.__name__)
-        classifier, X = classifier_and_rows(estimator, X, cls.__name__)
-        labels = label_positions(classifier, X, y)
+        classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__)
         shown = evenly_of_each(labels, n_points)
         return cls.from_rows(classifier, X[shown], labels[shown]).plot(ax)
 
@@ -132,17 +125,12 @@ class RegionsDisplay:
             Rows as the classifier takes them.
         labels : ndarray of int of shape (n_samples,)
             Positions in `classes_`.
-
-        Returns
-        -------
-        RegionsDisplay
-            The picture, not drawn yet.
         """
         plane = input_plane(classifier, X)
         points = np.asarray(plane.points, dtype=float)
         machine = classifier.machine_
         own = machine.scores(project_rows(classifier, X))
-        x, y = grid(points)
+        x, y = grid_over(points, ACROSS, DOWN)
         places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         exact = X.shape[1] <= 2
         if exact:
@@ -169,15 +157,8 @@ class RegionsDisplay:
         ----------
         ax : matplotlib Axes, optional
             Where to draw. By default a new figure is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 5.2), layout="constrained")
+        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.2))
         self.ax_, self.figure_ = ax, ax.figure
         n = len(self.class_names)
         colours = CLASS_COLOURS if n == 2 else CURVE_COLOURS
@@ -190,8 +171,7 @@ class RegionsDisplay:
             *wrong.T, s=52, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=4
         )
         ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
-        ax.set_xlabel(self.axis_names[0])
-        ax.set_ylabel(self.axis_names[1])
+        ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         labels = [plain(name) for name in self.class_names] + ["misclassified"]
         head(ax, "Decision regions", [*self.rows_, self.rings_], labels)
         return self
@@ -252,14 +232,6 @@ def crossings(heights: Array, x: Array) -> list[float]:
     before, after = heights[changes], heights[changes + 1]
     inner = x[changes] + (x[changes + 1] - x[changes]) * before / (before - after)
     return [*x[:1][positive[:1]], *inner.tolist(), *x[-1:][positive[-1:]]]
-
-
-def grid(points: Array) -> tuple[Array, Array]:
-    """A grid over the room that points take, and a little more."""
-    low, high = points.min(axis=0), points.max(axis=0)
-    margin = np.where(high > low, 0.05 * (high - low), 0.5)
-    low, high = low - margin, high + margin
-    return np.linspace(low[0], high[0], ACROSS), np.linspace(low[1], high[1], DOWN)
 
 
 def evenly_of_each(labels: Array, most: int) -> Array:
