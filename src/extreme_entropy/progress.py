@@ -20,27 +20,9 @@ def with_progress(
 ) -> Iterator[Any]:
     """The same steps, with a bar that moves as they are taken.
 
-    Parameters
-    ----------
-    steps : iterable
-        Taken one by one.
-    total : int, optional
-        Units in all, where that is known.
-    unit : str, default="batch"
-        What is counted.
-    label : str, optional
-        Stands before the bar.
-    amount : callable, optional
-        Units in a step; otherwise each counts one.
-    share : callable, optional
-        The share of all that has been taken so far, where no total is known.
-    terminal_only : bool, default=False
-        No bar where stderr is no terminal.
-
-    Yields
-    ------
-    object
-        Each step.
+    `amount` gives the units in a step; otherwise each counts one. Where no total is known, `share`
+    gives the share of all that has been taken so far. With `terminal_only` there is no bar where
+    stderr is no terminal.
     """
     if terminal_only and not sys.stderr.isatty():
         yield from steps

@@ -7,17 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 
 def installed_versions(*more: str) -> dict[str, str]:
-    """Versions of Python, of this library, of what it stands on, and of more packages.
-
-    Parameters
-    ----------
-    *more : str
-        Names of further packages; those that are not installed are left out.
-
-    Returns
-    -------
-    dict of str to str
-        By name.
+    """Of Python, of this library, of what it stands on, and of more packages if installed.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Scores for classes of unequal frequency: GMean, balanced accuracy, and intervals for them."""
 
+from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
+
 from .classification import (
-    balanced_accuracy,
     confusion_counts,
     get_scorer,
     gmean_score,

@@ -8,20 +8,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
-
-__all__ = [
-    "balanced_accuracy",
-    "confusion_counts",
-    "get_scorer",
-    "gmean_score",
-    "gmean_scorer",
-    "label_text",
-    "predicted_classes",
-]
 
 Array = np.ndarray[Any, Any]
 

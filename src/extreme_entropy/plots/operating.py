@@ -20,7 +20,7 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from ..errors import InputError
 from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CURVE_COLOURS, INK, axes_to_draw_on, head, plain
+from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, title_and_legend
 
 Array = np.ndarray[Any, Any]
 
@@ -43,22 +43,6 @@ class OperatingDisplay:
     precision against recall; and how often rows are positive against their predicted probability.
     The point, and in the last panel the vertical line, is where the thresholds are under the
     present priors and costs.
-
-    Parameters
-    ----------
-    roc, precision_recall, reliability : Curve
-        The three curves, as x and y.
-    roc_auc, average_precision : float
-        Areas under the first two.
-    point : tuple of (float, float, float)
-        False-alarm rate, recall and precision. Precision is NaN where the positive class is never
-        predicted.
-    limit : float
-        The probability at which the decision changes.
-    share : float
-        Share of positive rows.
-    name : str
-        Name of the positive class.
 
     Attributes
     ----------
@@ -90,10 +74,10 @@ class OperatingDisplay:
     reliability: Curve
     roc_auc: float
     average_precision: float
-    point: tuple[float, float, float]
-    limit: float
-    share: float
-    name: str
+    point: tuple[float, float, float]  # false-alarm rate, recall, precision (NaN: never predicted)
+    limit: float  # the probability at which the decision changes
+    share: float  # of positive rows
+    name: str  # of the positive class
 
     @classmethod
     def from_estimator(
@@ -231,7 +215,7 @@ class OperatingDisplay:
             ax.axhline(self.share, **chance)
         else:
             ax.plot([0, 1], [0, 1], **chance)
-        name = plain(shorten(self.name, 24, placeholder=" …"))
+        name = escaped(shorten(self.name, 24, placeholder=" …"))
         x, y, title = {
             "roc": ("false alarms", f"found of {name}", f"ROC, area {self.roc_auc:.3f}"),
             "precision_recall": (
@@ -241,7 +225,7 @@ class OperatingDisplay:
             "reliability": (f"probability of {name}", f"frequency of {name}", "Reliability"),
         }[panel]
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
-        head(ax, title, [], [])
+        title_and_legend(ax, title, [], [])
         return curve, mark
 
 

@@ -10,7 +10,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..pipelines import last_step
-from .style import CURVE_COLOURS, CURVE_MARKERS, INK, axes_to_draw_on, head, plain, pyplot
+from .style import (
+    CURVE_COLOURS,
+    CURVE_MARKERS,
+    INK,
+    axes_to_draw_on,
+    escaped,
+    pyplot,
+    title_and_legend,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -206,17 +214,19 @@ class PathDisplay:
         lower.set_ylabel("divergence $D_{CS}$")
         lower.set_xlabel(self.size_name)
         self.figure_.align_ylabels([upper, lower])
-        head(upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88)
+        title_and_legend(
+            upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88
+        )
 
     def _legend(self) -> tuple[list[Any], list[str]]:
         handles, labels = [], []
         if self.labels is not None:
-            handles, labels = [*self.lines_], [plain(label) for label in self.labels]
+            handles, labels = [*self.lines_], [escaped(label) for label in self.labels]
         if self.bands_:
             handles, labels = [*handles, self.bands_[0]], [*labels, "± standard error"]
         if self.best is not None:
             setting, size = self.best
-            name = "" if self.labels is None else f"{plain(self.labels[setting])}, "
+            name = "" if self.labels is None else f"{escaped(self.labels[setting])}, "
             handles, labels = (
                 [*handles, self.best_[0]],
                 [*labels, f"best: {name}{self.sizes[size]:g}"],

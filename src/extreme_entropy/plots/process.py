@@ -25,9 +25,9 @@ from .style import (
     CLASS_MARKERS,
     INK,
     axes_to_draw_on,
-    head,
-    plain,
+    escaped,
     probability_colours,
+    title_and_legend,
 )
 
 Array = np.ndarray[Any, Any]
@@ -77,21 +77,6 @@ class ProcessDisplay:
     where the thresholds are vertical lines. More than two columns are shown in the plane of their
     first two principal components, after scaling.
 
-    Parameters
-    ----------
-    inputs : InputPlane
-        Rows in input space.
-    positive : ndarray of bool of shape (n_points,)
-        Which of them are of the second class.
-    features : FeaturePlane
-        The same rows in feature space.
-    projection : ProjectionDisplay
-        The projected values of all rows.
-    predicted : Predicted
-        Predictions of the rows.
-    grid : PredictedGrid or None
-        Predictions of a grid over the input space; None unless that has two columns.
-
     Attributes
     ----------
     axes_ : ndarray of shape (4,) of matplotlib Axes
@@ -121,12 +106,12 @@ class ProcessDisplay:
     ['Input space', 'Feature space', 'Densities of the projection', 'Decision in input space']
     """
 
-    inputs: InputPlane
-    positive: Array
-    features: FeaturePlane
-    projection: ProjectionDisplay
-    predicted: Predicted
-    grid: PredictedGrid | None = None
+    inputs: InputPlane  # rows in input space
+    positive: Array  # which of them are of the second class   (n,)
+    features: FeaturePlane  # the same rows in feature space
+    projection: ProjectionDisplay  # of all rows
+    predicted: Predicted  # of the rows
+    grid: PredictedGrid | None = None  # over the input space, if that has two columns
 
     @classmethod
     def from_estimator(
@@ -174,7 +159,7 @@ class ProcessDisplay:
         self.figure_ = self.axes_[0].figure
         inputs, features, projection, decision = self.axes_
         classes = self._scatter(inputs, self.inputs.points)
-        names = [plain(name) for name in self.projection.class_names]
+        names = [escaped(name) for name in self.projection.class_names]
         _finish(inputs, "Input space", self.inputs.names, classes, names)
         self._draw_features(features)
         self.projection.plot(projection)
@@ -254,7 +239,7 @@ class ProcessDisplay:
         self._finish_decision(ax, shades, [ring], ["misclassified"])
 
     def _finish_decision(self, ax: Any, shades: Any, handles: list[Any], labels: list[str]) -> None:
-        name = plain(shorten(self.projection.class_names[1], 30, placeholder=" …"))
+        name = escaped(shorten(self.projection.class_names[1], 30, placeholder=" …"))
         self.colorbar_ = self.figure_.colorbar(
             shades, ax=ax, pad=0.02, aspect=30, ticks=np.linspace(0, 1, 6)
         )
@@ -273,7 +258,7 @@ def ellipse(mean: Array, covariance: Array, k: float) -> Array:
 def _finish(ax: Any, title: str, names: tuple[str, str], handles: Any, labels: Any) -> None:
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.locator_params(nbins=6)
-    head(ax, title, handles, labels)
+    title_and_legend(ax, title, handles, labels)
 
 
 def input_plane(classifier: Any, X: Any) -> InputPlane:
@@ -283,9 +268,11 @@ def input_plane(classifier: Any, X: Any) -> InputPlane:
     names = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
     names = names or [f"column {i}" for i in range(d)]
     if d == 1:
-        return InputPlane(np.column_stack([rows[:, 0], np.zeros(len(rows))]), (plain(names[0]), ""))
+        return InputPlane(
+            np.column_stack([rows[:, 0], np.zeros(len(rows))]), (escaped(names[0]), "")
+        )
     if d == 2:
-        return InputPlane(rows, (plain(names[0]), plain(names[1])))
+        return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
         points = pca.fit_transform(classifier.feature_map_.scaling(rows))

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CLASS_COLOURS, INK, axes_to_draw_on, head, plain
+from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, title_and_legend
 
 Array = np.ndarray[Any, Any]
 
@@ -27,21 +27,6 @@ class ProjectionDisplay:
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
     thresholds. Every density integrates to one, however rare its class. With equal priors and costs
     the thresholds are therefore where the Gaussians cross; other priors and costs move them.
-
-    Parameters
-    ----------
-    projections : ndarray of shape (n_samples,)
-        βᵀφ(x).
-    positive : ndarray of bool of shape (n_samples,)
-        Which rows are of the second class.
-    means, variances : array-like of shape (2,)
-        The two Gaussians.
-    thresholds : ndarray of shape (0,), (1,) or (2,)
-        Where the decision changes.
-    class_names : tuple of (str, str)
-        Names of the two classes.
-    bias : float, default=0.0
-        What priors and costs add to the log-odds of the second class.
 
     Attributes
     ----------
@@ -72,13 +57,13 @@ class ProjectionDisplay:
     True
     """
 
-    projections: Array
-    positive: Array
-    means: Any
-    variances: Any
-    thresholds: Array
+    projections: Array  # βᵀφ(x)                            (n,)
+    positive: Array  # which rows are of the second class     (n,)
+    means: Any  # of the two Gaussians                        (2,)
+    variances: Any  # (2,)
+    thresholds: Array  # where the decision changes           (0,), (1,) or (2,)
     class_names: tuple[str, str]
-    bias: float = 0.0
+    bias: float = 0.0  # what priors and costs add to the log-odds of the second class
 
     @classmethod
     def from_estimator(
@@ -215,11 +200,11 @@ class ProjectionDisplay:
 
     def _name(self, low: float, high: float) -> None:
         handles: list[Any] = list(zip(self.histograms_, self.gaussians_, strict=True))
-        labels = [plain(name) for name in self.class_names]
+        labels = [escaped(name) for name in self.class_names]
         if self.threshold_lines_:
             handles.append(self.threshold_lines_[0])
             labels.append(_threshold_label(self.thresholds, low, high))
-        head(self.ax_, "Densities of the projection", handles, labels)
+        title_and_legend(self.ax_, "Densities of the projection", handles, labels)
 
 
 def _threshold_label(thresholds: Array, low: float, high: float) -> str:

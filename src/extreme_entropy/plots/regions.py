@@ -16,7 +16,15 @@ from sklearn.neighbors import NearestNeighbors
 from ..metrics import predicted_classes
 from .inputs import inputs_to_draw, project_rows
 from .process import grid_over, input_plane
-from .style import CLASS_COLOURS, CURVE_COLOURS, CURVE_MARKERS, INK, axes_to_draw_on, head, plain
+from .style import (
+    CLASS_COLOURS,
+    CURVE_COLOURS,
+    CURVE_MARKERS,
+    INK,
+    axes_to_draw_on,
+    escaped,
+    title_and_legend,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -32,26 +40,6 @@ class RegionsDisplay:
     With one or two columns the ground is the class predicted at that very point. With more, rows
     lie in the plane of their first two principal components, after scaling, and the ground is the
     class predicted for most of the 15 rows drawn nearest. Misclassified rows are ringed.
-
-    Parameters
-    ----------
-    points : ndarray of shape (n_points, 2)
-        Rows in the plane.
-    labels : ndarray of int of shape (n_points,)
-        Their classes.
-    own : ndarray of shape (n_points,) or (n_points, n_classes)
-        Their scores, as in `scores`.
-    x, y : ndarray of shape (80,), (120,)
-        The grid.
-    scores : ndarray of shape (120, 80) or (120, 80, n_classes)
-        What decides at each point of the grid: positive means the second class; with more classes
-        the largest wins.
-    exact : bool
-        Whether the ground is predicted at each point itself.
-    class_names : list of str
-        Names of the classes.
-    axis_names : tuple of (str, str)
-        Names of the axes.
 
     Attributes
     ----------
@@ -79,13 +67,14 @@ class RegionsDisplay:
     True
     """
 
-    points: Array
-    labels: Array
-    own: Array
-    x: Array
-    y: Array
-    scores: Array
-    exact: bool
+    points: Array  # rows in the plane                       (n, 2)
+    labels: Array  # positions of their classes               (n,)
+    own: Array  # their scores, as below                      (n,) or (n, classes)
+    x: Array  # the grid                                      (80,)
+    y: Array  # (120,)
+    scores: Array  # positive for the second of two classes   (120, 80)
+    #                or one for each class; the largest wins  (120, 80, classes)
+    exact: bool  # whether the scores are those of each point itself
     class_names: list[str]
     axis_names: tuple[str, str]
 
@@ -172,8 +161,8 @@ class RegionsDisplay:
         )
         ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
         ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
-        labels = [plain(name) for name in self.class_names] + ["misclassified"]
-        head(ax, "Decision regions", [*self.rows_, self.rings_], labels)
+        labels = [escaped(name) for name in self.class_names] + ["misclassified"]
+        title_and_legend(ax, "Decision regions", [*self.rows_, self.rings_], labels)
         return self
 
     def _ground(self, c: int, colour: str) -> Any:

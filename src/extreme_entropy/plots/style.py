@@ -50,12 +50,12 @@ def probability_colours(strength: float) -> Any:
     return LinearSegmentedColormap.from_list("probability", [negative, (1, 1, 1), positive])
 
 
-def plain(text: Any) -> str:
+def escaped(text: Any) -> str:
     """A name from the data as matplotlib shows it letter by letter: `$` starts no formula."""
     return str(text).replace("$", r"\$")
 
 
-def head(
+def title_and_legend(
     ax: Any,
     title: str,
     handles: Sequence[Any],

@@ -12,7 +12,7 @@ from ..plots.operating import OperatingDisplay
 from ..plots.path import PathDisplay
 from ..plots.projection import ProjectionDisplay
 from ..plots.regions import RegionsDisplay
-from ..plots.style import plain
+from ..plots.style import escaped
 from .about import About
 from .evidence import Evidence
 from .svg import Picture, draw
@@ -102,7 +102,7 @@ def draw_regions(
         names = [str(name) for name in names or getattr(classifier, "feature_names_in_", [])]
         names = names or [f"column {i}" for i in range(d)]
         display.axis_names = (names[0], names[1] if d == 2 else "")
-    x, y = (plain(visible(name, MOST_LETTERS)) for name in display.axis_names)
+    x, y = (escaped(visible(name, MOST_LETTERS)) for name in display.axis_names)
 
     def plot(ax: Any) -> None:
         display.plot(ax)

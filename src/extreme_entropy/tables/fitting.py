@@ -86,15 +86,15 @@ def fit_table(
     """
     if target in drop:
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
-    seen = profile(source, target, drop, seed, progress=progress)
-    costs_by_label = _costs_by_label(costs, seen.classes)
+    profiled = profile(source, target, drop, seed, progress=progress)
+    costs_by_label = _costs_by_label(costs, profiled.classes)
     # Of a wide table fewer rows are compared.
-    sample = seen.sample
-    most = max(FEWEST_COMPARED, MOST_NUMBERS // len(seen.columns.names))
+    sample = profiled.sample
+    most = max(FEWEST_COMPARED, MOST_NUMBERS // len(profiled.columns.names))
     some = np.arange(len(sample.labels))
     if len(some) > most:
         some = np.sort(np.random.default_rng(seed).choice(some, most, replace=False))
-    X, y = seen.columns.encode(sample.rows.take(some)), sample.labels[some]
+    X, y = profiled.columns.encode(sample.rows.take(some)), sample.labels[some]
     with _library_warnings() as messages:
         classifier, facts = choose(
             X, y, model, size=size, seed=seed, n_jobs=n_jobs, progress=progress
@@ -102,9 +102,9 @@ def fit_table(
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
         uniform = sample.uniform[some]
         classifier.set_params(costs=costs_by_label)
-        empty = classifier.partial_fit(X[uniform], y[uniform], seen.classes).twin()
-        facts = replace(facts, costs=costs, missing=seen.missing)
-        fitted = TableModel(empty, seen.columns, target, seen.label_kind, facts)
+        empty = classifier.partial_fit(X[uniform], y[uniform], profiled.classes).twin()
+        facts = replace(facts, costs=costs, missing=profiled.missing)
+        fitted = TableModel(empty, profiled.columns, target, profiled.label_kind, facts)
         fitted = _learn(fitted, source, progress)
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
 

@@ -159,14 +159,8 @@ class TableModel:
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory once encoded.
 
-        Parameters
-        ----------
-        source : Source
-            From `open_table`.
-        target : bool
-            Whether the labels are read too.
-        progress : str, optional
-            Show a bar with this label where stderr is a terminal.
+        Only the columns that are used are read, and the labels if `target`. `progress` is as for
+        `Source.batches`.
         """
         self.columns.require(source.schema.names)
         columns = [column.name for column in self.columns.used] + [self.target] * target
@@ -237,16 +231,8 @@ class TableModel:
 class LabelledRows:
     """The rows of a table that have a label, encoded batch by batch, and counted on the way.
 
-    Parameters
-    ----------
-    model : TableModel
-        Encodes the rows.
-    source : Source
-        From `open_table`.
-    purpose : str
-        What the rows are for, in the words of the error that is raised where there are none.
-    progress : str, optional
-        Show a bar with this label where stderr is a terminal.
+    `purpose` is what they are for, in the words of the error that is raised where there are none;
+    `progress` is as for `Source.batches`.
     """
 
     def __init__(

@@ -102,14 +102,9 @@ class Source:
     def batches(
         self, columns: Sequence[str] | None = None, *, progress: str | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """All rows in their order, batch by batch.
+        """All rows in their order, batch by batch; of some columns only, if named.
 
-        Parameters
-        ----------
-        columns : sequence of str, optional
-            Read these only.
-        progress : str, optional
-            Show a bar with this label where stderr is a terminal.
+        With `progress`, a bar of that label is shown where stderr is a terminal.
         """
         for name in columns or ():
             self.require(name)

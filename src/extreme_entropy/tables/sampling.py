@@ -58,12 +58,12 @@ class Sampler:
         if self._rows is None:
             raise ValueError("no rows were added")
         order = self._keys.argsort(kind="stable")
-        seen: dict[Any, int] = {}
+        counted: dict[Any, int] = {}
         kept = np.empty(len(order), bool)
         for position, label in enumerate(self._labels[order].tolist()):
-            seen[label] = seen.get(label, 0) + 1
-            kept[position] = position < self.n_rows or seen[label] <= self.n_class
-            if seen[label] == self.n_class:
+            counted[label] = counted.get(label, 0) + 1
+            kept[position] = position < self.n_rows or counted[label] <= self.n_class
+            if counted[label] == self.n_class:
                 self._limits[label] = self._keys[order[position]]
             else:
                 self._limits.setdefault(label, np.inf)

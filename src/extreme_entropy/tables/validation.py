@@ -9,20 +9,10 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 
 def from_plain(kind: Any, value: Any) -> Any:
-    """A plain value as the type it should be.
+    """A plain value as the type it should be; TypeError or ValueError where it is none.
 
-    Parameters
-    ----------
-    kind : type
-        str, int, float, bool, a dataclass of such, or `X | Y`, `tuple[X, ...]` or
-        `Mapping[str, X]` of them.
-    value : object
-        From JSON.
-
-    Returns
-    -------
-    object
-        Of that type; TypeError or ValueError where the value is of no such type.
+    The type is str, int, float, bool, a dataclass of such, or `X | Y`, `tuple[X, ...]` or
+    `Mapping[str, X]` of them.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (types.UnionType, Union):
