@@ -2,6 +2,7 @@
 
 import gzip
 import warnings
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pyarrow as pa
@@ -588,6 +589,11 @@ def test_a_classifier_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
         {"columns": {"used": [{"name": "x", "kind": "picture", "median": 0, "gaps": True}]}},
         {"label_kind": "picture"},
         {"facts": 5},
+        {"facts": {"model": "eem", "size": 20}},
+        {"facts": {"model": "eem", "size": "large", "seed": 0}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "class_counts": {"no": 1.5}}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "path": [{"model": "eem"}]}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "estimate": {"gmean": "good"}}},
     ],
 )
 def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_path):
@@ -600,6 +606,30 @@ def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_p
     persistence.write(tmp_path / "b.eem", values, arrays)
     with pytest.raises(FileFormatError, match="does not understand"):
         TableModel.load(tmp_path / "b.eem")
+
+
+def test_facts_are_a_frozen_value(people, tmp_path):
+    """What is known of a model changes only with the model."""
+    model = fitted(people, tmp_path)
+    with pytest.raises(FrozenInstanceError):
+        model.facts.rows = 5
+    assert list(model.facts.versions) == [
+        *("python", "extreme-entropy", "numpy", "scipy", "scikit-learn", "pyarrow"),
+    ]
+
+
+def test_facts_of_earlier_versions_are_read(people, tmp_path):
+    """They had a list of dropped columns too, and no costs were an empty object."""
+    from extreme_entropy import persistence
+
+    model = fitted(people, tmp_path)
+    model.save(tmp_path / "a.eem")
+    values, arrays = persistence.read(tmp_path / "a.eem")
+    facts = values["table"]["facts"]
+    facts.update(dropped={}, costs={})
+    del facts["command"], facts["merged"]
+    persistence.write(tmp_path / "b.eem", values, arrays)
+    assert TableModel.load(tmp_path / "b.eem").facts == replace(model.facts, costs={})
 
 
 def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):

@@ -33,18 +33,13 @@ def render(classifier: Any, evidence: Evidence, about: About) -> str:
     style = _asset("page.css")
     binary = len(classifier.classes_) == 2
     script = _asset("closed_form.js") + (_asset("slider.js") if binary else _asset("chooser.js"))
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            **_contents(classifier, evidence, about),
-            # Markup: these are this package's own files.
-            style=Markup(style),
-            script=Markup(script),
-            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-            "img-src data:; base-uri 'none'; form-action 'none'",
-        )
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
+    own = {"style": Markup(style), "script": Markup(script)}  # this package's own files
+    contents = _contents(classifier, evidence, about)
+    return _environment().get_template("page.html").render(**contents, **own, policy=policy)
 
 
 @cache
@@ -56,12 +51,8 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {
-        "percent": percent,
-        "visible": visible,
-        "number": number,
-        "short": short,
-    }
+    environment.filters |= {"percent": percent, "visible": visible}
+    environment.filters |= {"number": "{:.3f}".format, "short": "{:.4g}".format}
     return environment
 
 
@@ -90,16 +81,6 @@ def percent(share: float) -> str:
     if float(text) in (0, 100) and share not in (0, 1):
         text = "under 0.1" if share < 0.5 else "over 99.9"
     return f"{text}\N{NO-BREAK SPACE}%"
-
-
-def number(value: float, digits: int = 3) -> str:
-    """A number to so many places."""
-    return f"{value:.{digits}f}"
-
-
-def short(value: float) -> str:
-    """A number to four significant digits."""
-    return f"{value:.4g}"
 
 
 def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, Any]:
