@@ -19,9 +19,8 @@ from extreme_entropy.metrics import ScoreInterval, confusion_counts, scores_with
 from extreme_entropy.tables.columns import Category, Columns, Numeric
 from extreme_entropy.tables.fitting import estimate_choice, fit_like, fit_table
 from extreme_entropy.tables.model import TableModel
-from extreme_entropy.tables.profile import profile
+from extreme_entropy.tables.profile import Sampler, profile
 from extreme_entropy.tables.reading import open_table
-from extreme_entropy.tables.sampling import Sampler
 from extreme_entropy.tables.writing import write_table
 
 
