@@ -283,7 +283,7 @@ def test_another_librarys_file_is_refused(path):
     """safetensors of something else are not a machine."""
     for metadata in (None, {"format": "pt"}):
         save_file({"weights": np.ones(3)}, path, metadata=metadata)
-        with pytest.raises(FileFormatError, match="not a machine of this library"):
+        with pytest.raises(FileFormatError, match="not a model of this library"):
             load(path)
 
 

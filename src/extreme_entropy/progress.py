@@ -1,21 +1,43 @@
-"""A progress bar over steps, from tqdm, which is imported only where one is asked for."""
+"""Progress bars on stderr, by tqdm (extra `progress`)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TypeVar
-
-T = TypeVar("T")
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 
 def with_progress(
-    steps: Iterable[T], *, total: int | None = None, unit: str = "batch"
-) -> Iterable[T]:
-    """The same steps, with a bar that moves as they are taken."""
+    steps: Iterable[Any],
+    *,
+    total: int | None = None,
+    unit: str = "batch",
+    label: str | None = None,
+    amount: Callable[[Any], int] | None = None,
+    share: Callable[[], float] | None = None,
+    terminal_only: bool = False,
+) -> Iterator[Any]:
+    """The same steps, with a bar that moves as they are taken.
+
+    `amount` gives the units in a step; otherwise each counts one. Where no total is known, `share`
+    gives the share of all that has been taken so far. With `terminal_only` there is no bar where
+    stderr is no terminal.
+    """
+    if terminal_only and not sys.stderr.isatty():
+        yield from steps
+        return
     try:
         from tqdm import tqdm
     except ImportError as error:
         raise ImportError(
-            "progress=True needs tqdm: pip install 'extreme-entropy[progress]'"
+            "A progress bar needs tqdm: pip install 'extreme-entropy[progress]'"
         ) from error
-    return tqdm(steps, total=total, unit=unit)
+    columns, lines = shutil.get_terminal_size()  # 80 and 24 where a terminal does not tell
+    with tqdm(total=total, unit=unit, desc=label, ncols=columns, nrows=lines) as bar:
+        for step in steps:
+            yield step
+            new = 1 if amount is None else amount(step)
+            if share is not None and share() > 0:
+                bar.total = round((bar.n + new) / share())
+            bar.update(new)

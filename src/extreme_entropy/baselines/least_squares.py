@@ -22,7 +22,8 @@ from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import check_rows, check_x, classes_of, set_columns
 from ..estimators.tables import InMemory
 from ..features.feature_map import FeatureMap
-from ..machine.predictor import project, winners
+from ..machine.predictor import project
+from ..metrics import predicted_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -130,7 +131,7 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
             Labels.
         """
         outputs = self.project(X)
-        return self.classes_[winners(outputs)]
+        return self.classes_[predicted_classes(outputs)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_outputs")

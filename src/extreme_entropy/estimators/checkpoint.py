@@ -9,7 +9,6 @@ disk, and renamed: killed at any moment, the old or the new one is there, whole.
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 from collections.abc import Iterable, Iterator
 from numbers import Integral
@@ -22,6 +21,7 @@ import scipy.sparse as sp
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.feature_map import same
+from ..files import move
 from .batches import Batch
 
 Array = np.ndarray[Any, Any]
@@ -134,14 +134,12 @@ class Checkpoint(NoCheckpoint):
 
         if self.n - self.kept_n < self.every:
             return
-        self._beside.mkdir(exist_ok=True)
-        new = self._beside / self.path.name
         values, arrays = pack(learner, solved=False)
         values["checkpoint"] = {"batches": self.n, "digest": self.digest}
-        persistence.write(new, values, arrays)
-        _to_disk(new)
-        os.replace(new, self.path)
-        _to_disk(self.path.parent)
+        self._beside.mkdir(exist_ok=True)
+        new = self._beside / self.path.name
+        persistence.write(new, values, arrays, durable=True)
+        move(new, self.path, durable=True)
         self.kept_n, self.kept_digest = self.n, self.digest
 
     def remove(self) -> None:
@@ -172,14 +170,3 @@ def _add(digest: Any, array: Array | None) -> None:
         digest.update(repr(array.tolist()).encode())
     else:
         digest.update(np.ascontiguousarray(array).view(np.uint8).data)
-
-
-def _to_disk(path: Path) -> None:
-    """What was written there survives a loss of power. (Windows does so for folders by itself.)"""
-    if path.is_dir() and os.name == "nt":
-        return
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
+from ..metrics import predicted_classes
 from .machine import Machine
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +46,7 @@ class Predictor:
         if kind == "log probability":
             return self.machine.log_probabilities(projections)
         scores = self.machine.scores(projections)
-        return scores if kind == "decision" else self.classes[winners(scores)]
+        return scores if kind == "decision" else self.classes[predicted_classes(scores)]
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be made again."""
@@ -70,8 +71,3 @@ def _fill(projections: Array, phi: FeatureMap, operators: Array, X: Any, rows: s
     room = np.empty((parts[0].stop, phi.layer.size), X.dtype)
     for chunk in parts:
         projections[chunk] = phi.layer(phi.scaling(dense(X[chunk])), room) @ operators
-
-
-def winners(scores: Array) -> Array:
-    """The position of each row's class: the sign of one score, or the largest of several."""
-    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)

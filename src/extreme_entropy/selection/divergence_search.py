@@ -17,7 +17,6 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -27,6 +26,7 @@ from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..entropy.kde import kde_divergence
 from ..errors import InputError, warn
 from ..machine.machine import floored
+from ..pipelines import at_last_step
 from ..progress import with_progress
 
 Array = np.ndarray[Any, Any]
@@ -319,8 +319,7 @@ def divergence_of(
 
 def _projections(estimator: Any, X: Any) -> Iterator[Array]:
     """The projections of each pair of classes."""
-    if isinstance(estimator, Pipeline):
-        X, estimator = estimator[:-1].transform(X), estimator[-1]
+    estimator, X = at_last_step(estimator, X)
     if hasattr(estimator, "project"):
         projections = estimator.project(X)
         yield from projections[:, np.newaxis].T if projections.ndim == 1 else projections.T

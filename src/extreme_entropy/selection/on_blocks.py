@@ -21,7 +21,7 @@ from ..estimators.tables import InBlocks, InMemory, content_hash
 from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
 from ..machine.machine import Machine
-from ..machine.predictor import winners
+from ..metrics import predicted_classes
 from ..moments.summary import Summary
 from . import one_pass
 from .folds import FEW, UNTESTED
@@ -167,7 +167,7 @@ def count_confusion(
         labels = own.encode(classes).astype(np.intp)
         found = project_all(phi, machines, sizes, own.X, Threads(1))
         for k, (machine, projections) in enumerate(zip(machines, found, strict=True)):
-            pairs = labels * n + winners(machine.scores(projections))
+            pairs = labels * n + predicted_classes(machine.scores(projections))
             counts = np.bincount(pairs, weights=own.weight, minlength=n * n)
             confusion[k, j] = counts.reshape(n, n)
     return confusion

@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..errors import InputError
 from ..machine.machine import Machine
-from ..machine.predictor import winners
+from ..metrics import predicted_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +40,7 @@ class OnProjections(Prefitted):
         return self.machine.scores(X)
 
     def predict(self, X: Array) -> Array:
-        return self.classes_[winners(self.machine.scores(X))]
+        return self.classes_[predicted_classes(self.machine.scores(X))]
 
     def predict_proba(self, X: Array) -> Array:
         return self.machine.probabilities(X)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
 from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-__all__ = ["balanced_accuracy", "get_scorer", "gmean_score", "gmean_scorer"]
+Array = np.ndarray[Any, Any]
 
 
 def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -75,3 +74,36 @@ def get_scorer(scoring: Any) -> Any:
     """
     is_gmean = isinstance(scoring, str) and scoring == "gmean"
     return gmean_scorer if is_gmean else sklearn_scorer(scoring)
+
+
+def predicted_classes(scores: Array) -> Array:
+    """Positions of the classes that scores decide for.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Of two classes: positive for the second. Otherwise the largest wins.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+        Positions in `classes_`.
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import predicted_classes
+    >>> predicted_classes(np.array([-1.0, 0.0, 2.0])).tolist()
+    [0, 0, 1]
+    """
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+def confusion_counts(labels: Array, predictions: Array, n_classes: int) -> Array:
+    """Rows of each class (down) predicted as each class (across), from positions of classes."""
+    counts = np.bincount(labels * n_classes + predictions, minlength=n_classes**2)
+    return counts.reshape(n_classes, n_classes)
+
+
+def label_text(label: Any) -> str:
+    """A class label as text."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)

@@ -1,0 +1,1 @@
+"""scikit-learn's view of the machine."""
