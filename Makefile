@@ -41,16 +41,16 @@ core pytest coverage oldest: export OMP_NUM_THREADS := 1
 core pytest coverage oldest: export SCIPY_ARRAY_API := 1
 
 core: .venv/tested
-	$(BIN)/python -m pytest -n auto $(CORE)
+	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
 
 pytest: .venv/tested
-	$(BIN)/python -m pytest -n auto -rs
+	$(BIN)/python -m pytest -n auto --dist worksteal -rs
 
 coverage: .venv/tested  ## the tests, and which lines and branches they reach
-	$(BIN)/python -m pytest -n auto --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 oldest: .venv-oldest/tested  ## the tests with exactly the lowest versions that pyproject.toml allows
-	$(OLDEST)/python -m pytest -n auto -rs
+	$(OLDEST)/python -m pytest -n auto --dist worksteal -rs
 
 dist: .venv/dist  ## build the wheel and the source archive, and check what is in them
 	rm -rf dist
