@@ -10,7 +10,8 @@ BIN := .venv/$(SCRIPTS)
 OLDEST := .venv-oldest/$(SCRIPTS)
 
 # The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
-CORE := src tests
+CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
+	stakes entropy degenerate engine divergence_search docs packaging))
 
 .PHONY: help demo check test lint types imports core pytest coverage oldest dist fix hooks bench defaults clean
 
@@ -39,6 +40,7 @@ imports: .venv/tested
 core pytest coverage oldest: export OPENBLAS_NUM_THREADS := 1
 core pytest coverage oldest: export OMP_NUM_THREADS := 1
 core pytest coverage oldest: export SCIPY_ARRAY_API := 1
+core pytest coverage oldest: export PYTHONUTF8 := 1
 
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
