@@ -1,15 +1,22 @@
-"""No package uses a name that another one keeps to itself with an underscore."""
+"""The architecture is what ARCHITECTURE.md says: no private doors, and a walk that is true."""
 
 import ast
+import importlib
+import re
+import sys
+from functools import reduce
 from pathlib import Path
 
 import pytest
+from sklearn.datasets import make_classification
 
 import extreme_entropy
+from extreme_entropy import EEMClassifier
 
 ROOT = Path(extreme_entropy.__file__).parent
-PACKAGES = ("cli", "files", "metrics", "persistence", "pipelines", "plots", "progress", "report")
-PACKAGES += ("tables", "versions")
+PACKAGES = sorted(
+    path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
+)
 
 
 def sources():
@@ -156,3 +163,54 @@ def test_a_planted_fault_is_found(line, fault):
 def test_what_is_allowed_is_not_found(line):
     """Names of one's own, of the same package, of other libraries, and those of Python."""
     assert faults({**PLANTED, "plots.fine": line + "\n"}, "plots") == []
+
+
+# -------------------------------------------------------------------- the newcomer's walk
+
+
+def named_in_walks():
+    """(file, name) pairs of the two walks through the library in ARCHITECTURE.md."""
+    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walks = re.findall(r"^## The way of a row.*?(?=^## )", text, re.M | re.S)
+    assert len(walks) == 2
+    return sorted(set(re.findall(r"`([\w/]+\.py)`\s+`([\w.]+)`", " ".join(walks))))
+
+
+@pytest.mark.parametrize(("file", "name"), named_in_walks())
+def test_what_the_newcomers_walk_names_exists(file, name):
+    """Each function and class of the walk is in the file that the page says."""
+    module = importlib.import_module(
+        "extreme_entropy." + file.removesuffix(".py").replace("/", ".")
+    )
+    found = reduce(getattr, name.split("."), module)
+    owner = getattr(found, "__module__", module.__name__)
+    assert owner == module.__name__
+
+
+def test_every_folder_and_file_of_the_library_is_on_the_page():
+    """The table names each of them."""
+    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for package in set(PACKAGES) - {"__init__", "__main__"}:
+        assert f"`{package}/`" in text or f"`{package}.py`" in text, package
+
+
+def test_the_walk_through_fit_is_what_a_trace_sees():
+    """The functions named on the way are called by a fit and a prediction, in files it names."""
+    X, y = make_classification(60, random_state=0)
+    called = set()
+
+    def watch(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and ROOT in path.parents:
+            called.add((path.relative_to(ROOT).as_posix(), frame.f_code.co_qualname))
+
+    sys.setprofile(watch)
+    try:
+        EEMClassifier(10, random_state=0).fit(X, y).predict_proba(X)
+    finally:
+        sys.setprofile(None)
+    classes = {(file, name.partition(".")[0]) for file, name in called}
+    frozen = {("machine/machine.py", "Machine"), ("machine/decision.py", "GaussianPair")}
+    several = {("machine/coupling.py", "couple")}  # of more than two classes
+    missing = set(named_in_walks()) - called - classes - frozen - several
+    assert not missing
