@@ -21,7 +21,7 @@ def whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
     """L^{−⊤} of K_hh = LLᵀ                   (h, h)."""
     gram = (gram + gram.T) / 2
     # Small pivots magnify the rounding of k, and single precision bears less of that.
-    share = 1e-10 if dtype == np.float64 else 1e-5
+    share = 1e-8 if dtype == np.float64 else 1e-5
     added = share * float(np.abs(gram.diagonal()).mean()) or 1.0  # a kernel may be zero everywhere
     while True:
         gram.flat[:: len(gram) + 1] += added
