@@ -70,7 +70,7 @@ class Machine:
         )
 
     def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Machine:
-        """The same machine under other priors and costs: only the thresholds move."""
+        """The machine under other priors and costs: only the thresholds change."""
         return replace(self, log_priors=log_priors, log_costs=log_costs)
 
     def log_odds(self, projections: Array) -> Array:
