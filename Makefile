@@ -11,7 +11,7 @@ OLDEST := .venv-oldest/$(SCRIPTS)
 
 # The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
-	priors_and_costs files entropy degenerate engine divergence_search docs packaging architecture))
+	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
 
 .PHONY: help demo check test lint types imports core pytest coverage oldest dist fix hooks paper papertest bench defaults clean
 

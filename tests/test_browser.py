@@ -329,7 +329,7 @@ def test_many_rows_are_near_and_the_page_says_so(open_page, monkeypatch):
     seen = np.array(numbers_on(page)["cells"])
     np.testing.assert_allclose(seen[0], matrix[0], atol=2 * 2625 / 500)
     np.testing.assert_array_equal(seen[1], matrix[1])
-    assert "counts are near, not exact" in page.text_content(".matrix caption")
+    assert "counts are approximate" in page.text_content(".matrix caption")
 
 
 # ------------------------------------------------------------------------ the closed form
@@ -577,4 +577,4 @@ def test_two_columns_and_a_path_load_in_silence(open_page):
     ]
     page = open_page(build_report(classifier, X[1::2], y[1::2], about=About(path=path)))
     assert page.locator("svg").count() == 6
-    assert "very point" in page.inner_text("main")
+    assert "class predicted at that point" in page.inner_text("main")

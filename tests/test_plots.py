@@ -477,7 +477,7 @@ def test_one_column_and_a_classifier_without_an_opinion_can_be_drawn():
         EEMClassifier(9, random_state=0).fit(X[:, :1], y), X[:, :1], y
     )
     assert display.exact
-    with pytest.warns(match="answer is constant"):
+    with pytest.warns(match="prediction is constant"):
         classifier = EEMClassifier(5, random_state=0).fit(np.ones((20, 3)), y[:20])
     display = RegionsDisplay.from_estimator(classifier, np.ones((20, 3)), y[:20])
     assert len(display.grounds_[0].get_path().vertices) == 5 * 120

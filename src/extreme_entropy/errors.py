@@ -11,7 +11,7 @@
     └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
 
     ExtremeEntropyWarning (UserWarning)
-    ├── DegenerateWarning               the answer is constant: the classes look alike to φ
+    ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
     └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
@@ -58,7 +58,7 @@ class ExtremeEntropyWarning(UserWarning):
 
 
 class DegenerateWarning(ExtremeEntropyWarning):
-    """The answer is constant, because the classes look alike to φ."""
+    """The prediction is constant, because the classes have the same mean in feature space."""
 
 
 class FewRowsWarning(ExtremeEntropyWarning):

@@ -1,7 +1,7 @@
 """A file of named arrays and plain values, without pickle: safetensors with a header of ours.
 
 The header is JSON: format, version, the library's version, plain values and a SHA-256 over all of
-it and every array. Reading checks everything before it believes anything, and can never run code.
+it and every array. Reading checks everything before it uses anything, and can never run code.
 """
 
 from __future__ import annotations

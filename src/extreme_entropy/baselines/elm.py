@@ -125,7 +125,7 @@ default="sig"
         Adds I/C to HᵀWH. None is the pure pseudo-inverse, the paper's.
     solver : {"pinv", "sums"}, default="pinv"
         "pinv" solves by the singular values of φ of the rows. "sums" is several times
-        faster and drops those below 5e-8 of the largest: docs/baselines.md says what that changes.
+        faster and drops those below 5e-8 of the largest: see docs/baselines.md.
         Neither needs more memory for more rows.
     n_jobs : int, optional
         Threads. None is one, -1 all.
@@ -263,7 +263,7 @@ default="sig"
     >>> from extreme_entropy import ELMClassifier, WELMClassifier
     >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.5, random_state=0)
     >>> plain, weighted = (
-    ...     machine(50, random_state=0).fit(X, y) for machine in (ELMClassifier, WELMClassifier)
+    ...     kind(50, random_state=0).fit(X, y) for kind in (ELMClassifier, WELMClassifier)
     ... )
     >>> recall_score(y, plain.predict(X)) < 0.5 < recall_score(y, weighted.predict(X))
     True

@@ -1,4 +1,4 @@
-"""LS-SVM: a kernel machine whose α and b solve one linear system.
+"""LS-SVM: a kernel classifier whose α and b solve one linear system.
 
     [ 0    1ᵀ   ] [b]   [0]
     [ 1   K + D ] [α] = [y],    D = diag(1 / (C w_i)),    f(x) = Σ α_i k(x_i, x) + b
@@ -139,7 +139,7 @@ default="rbf"
     n_jobs : int, optional
         Threads. None is one, -1 all.
     random_state : int, RandomState instance or None, default=None
-        Seeds the choice of rows that "median" and "quantile" look at.
+        Seeds the sample of rows that "median" and "quantile" are computed from.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ default="rbf"
 
     See Also
     --------
-    EEKMClassifier : A kernel machine for any number of rows.
+    EEKMClassifier : A kernel classifier for any number of rows.
 
     References
     ----------

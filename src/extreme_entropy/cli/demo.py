@@ -71,7 +71,7 @@ def demo(out: Path) -> None:
     )
     search = EEMClassifierCV(n_hidden=(50, 100, 250, 500), random_state=SEED).fit(X, y)
     write_report(out, search, X_new, y_new, about=about)
-    click.echo(f"\nA report to open in a browser, with costs to try out: {out}")
+    click.echo(f"\nA report to open in a browser, with a cost slider: {out}")
 
 
 def _counts(y: Any) -> str:

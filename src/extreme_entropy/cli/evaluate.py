@@ -29,7 +29,7 @@ METHODS = "95 % intervals: bootstrap over rows for the first two, normal for AUC
 @click.argument("data", type=FILE)
 @json_option
 def evaluate(model: Path, data: Path, as_json: bool) -> None:
-    """Evaluate MODEL on the rows of DATA, which it should not have been fitted on.
+    """Evaluate MODEL on the rows of DATA, which should be held out from the fit.
 
     Prints the confusion matrix, GMean, balanced accuracy, AUC and the Brier score.
     """

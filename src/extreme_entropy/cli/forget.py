@@ -19,7 +19,7 @@ from .output import FILE, command_line, counts_text, echo_json, json_option, mod
 @model_output
 @json_option
 def forget(model: Path, rows: Path, output: Path, as_json: bool) -> None:
-    """Take the rows of the table ROWS, which MODEL has learnt, out of it again."""
+    """Remove the rows of the table ROWS, which MODEL was fitted on, from MODEL."""
     check_writable(output)
     fitted = TableModel.load(model)
     forgotten = LabelledRows(fitted, open_table(rows), "forget", progress="forgetting")

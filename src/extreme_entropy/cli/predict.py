@@ -25,7 +25,7 @@ from .output import FILE, counts_text, echo_json, json_option
     "--output",
     default="-",
     metavar="TABLE",
-    help="The table to write, in the format its name says; CSV to stdout without it.",
+    help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @json_option

@@ -28,10 +28,10 @@ from .output import FILE, command_line, echo_json, json_option
 @click.option("--title", default="", help="Headline of the page.")
 @json_option
 def report(model: Path, data: Path, output: Path, title: str, as_json: bool) -> None:
-    """Write a page about MODEL, evaluated on the rows of DATA, which it should not have learnt.
+    """Write a page about MODEL, evaluated on the rows of DATA, which should be held out.
 
-    It is one HTML file that opens in any browser and asks the network for nothing. Costs of
-    mistakes can be tried out on it.
+    It is one HTML file that opens in any browser and needs no network. The costs of mistakes can
+    be changed on it.
     """
     check_writable(output)
     write_table_report(

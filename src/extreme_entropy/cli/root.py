@@ -23,7 +23,7 @@ COMMANDS = ("fit", "predict", "evaluate", "report", "merge", "forget", "demo")
 
 @contextmanager
 def one_line_errors() -> Iterator[None]:
-    """Errors that bad input, a full disk or an impatient user cause become one line on stderr.
+    """Errors by bad input, a full disk or an interruption become one line on stderr.
 
     Warnings become notes on stderr, one line each.
     """

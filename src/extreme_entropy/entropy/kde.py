@@ -6,7 +6,7 @@
 Small samples are summed pair by pair. Large ones are thinned first: the points of a cell, narrow
 beside τ, become two points with the same mass, mean, variance and skewness. That leaves a relative
 error of order (cell/τ)⁴ and about a thousand points of a million, wherever they lie: empty
-stretches cost nothing. Sums are taken relative to their largest term, so that samples far apart
+regions cost nothing. Sums are taken relative to their largest term, so that samples far apart
 have a large finite divergence.
 
 A weight counts as repetition: weight 2 is the point twice, and n is the sum of the weights.
@@ -288,7 +288,7 @@ def _log_sum(f: Sample, g: Sample, variance: float) -> float:
 
 
 def _blocks(x: Array, y: Array, reach: float) -> Iterator[tuple[slice, slice]]:
-    """Stretches of x and of y that hold all pairs within reach of each other."""
+    """Ranges of x and of y that hold all pairs within reach of each other."""
     starts = np.arange(0, len(x), ROWS)
     ends = np.minimum(starts + ROWS, len(x))
     lows = np.searchsorted(y, x[starts] - reach)

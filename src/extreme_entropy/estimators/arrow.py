@@ -12,7 +12,7 @@ from ..errors import InputError
 Array = np.ndarray[Any, Any]
 
 BATCH_ROWS = 65536
-READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whatever it is told
+READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whatever its settings
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 

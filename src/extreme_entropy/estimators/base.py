@@ -81,7 +81,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     feature_names_in_: Array
     feature_map_: FeatureMap
     summary_: Summary
-    # The solved machine with φ, or None until somebody asks.
+    # The solved machine with φ, or None until it is needed.
     _predictor: Predictor | None
     # A twin's φ and classes are another classifier's, and stay.
     _is_twin: bool = False
@@ -206,7 +206,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         >>> from sklearn.datasets import make_classification
         >>> from extreme_entropy import EEMClassifier
         >>> X, y = make_classification(1000, random_state=0)
-        >>> def batches():  # in earnest: read from a file or a data base
+        >>> def batches():  # in practice: read from a file or a database
         ...     for start in range(0, 1000, 100):
         ...         yield X[start : start + 100], y[start : start + 100]
         >>> classifier = EEMClassifier(50, random_state=0).fit_batches(batches())
@@ -218,13 +218,13 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         names, batches = batches_of(batches, target)
         if names is not None:  # they are checked here; the arrays of the batches have none
             same_names(learner.__dict__.pop("feature_names_in_", names), names)
-        keeper = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
-        keeper.restore(learner)
+        saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
+        saved.restore(learner)
         given = checked(learner, with_progress(batches) if progress else batches)
-        for X, y, weight in gathered(keeper.not_yet_counted(given)):
+        for X, y, weight in gathered(saved.not_yet_counted(given)):
             columns = Columns(X.shape[1], getattr(learner, "feature_names_in_", None))
             learner._learn(InMemory(columns, X, y, weight, self.n_jobs), classes)
-            keeper.keep(learner)
+            saved.keep(learner)
         if not hasattr(learner, "feature_map_"):
             raise InputError("There must be rows to learn from; `batches` held none.")
         learner._solve()
@@ -232,7 +232,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             learner.feature_names_in_ = names
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(learner.__dict__)
-        keeper.remove()
+        saved.remove()
         return self
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -496,7 +496,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         costs : dict of label to cost, optional
-            Cost of taking a row of that label for another. Labels left out cost 1.
+            Cost of misclassifying a row of that label. Labels left out cost 1.
         priors : optional
             As in the constructor; None keeps the present ones.
 
@@ -525,7 +525,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         counts = self.summary_.counts.sum(axis=1)
         if not counts.all():
             raise IncompleteError(
-                f"Every class needs rows before there can be an answer; "
+                f"Every class needs rows before there can be a prediction; "
                 f"{self.classes_[counts == 0].tolist()} has none yet. "
                 "Learn rows of it with partial_fit, or merge a classifier that has."
             )
@@ -546,7 +546,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         return self._predictor
 
     def _answer(self, X: Any, kind: Answer) -> Any:
-        """An answer to each row: at once, or when it is asked for where X lies in blocks."""
+        """A prediction for each row: at once, or lazily where X lies in blocks."""
         predictor = self._solve()
         engine = engine_for(X)
         if engine is None:
@@ -560,10 +560,10 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def _warn(self, diagnostics: tuple[str, ...], counts: Array) -> None:
         if "degenerate" in diagnostics:
             warn(
-                "Two classes have the same mean in feature space, so that they cannot be told "
-                "apart and the answer is constant (probabilities are the priors). Either the "
-                "features carry no information, or the neurons are saturated: all rows look alike "
-                "to them, as with activation='sig' on many columns. "
+                "Two classes have the same mean in feature space, so that they cannot be "
+                "separated and the prediction is constant (probabilities are the priors). Either "
+                "the features carry no information, or the neurons are saturated: all rows have "
+                "the same outputs, as with activation='sig' on many columns. "
                 "Try another activation or scale, such as the default ones.",
                 DegenerateWarning,
             )

@@ -16,9 +16,9 @@ from .base import EntropyClassifier
 class EEKMClassifier(EntropyClassifier):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
-    Rows are compared with `n_landmarks` rows of the data through a kernel, whitened by
-    K_hh^{−1/2} (Nyström), and separated as `EEMClassifier` does. For prediction K_hh^{−1/2} is
-    folded into β, so that a row costs one layer.
+    Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
+    (Nyström), and separated as `EEMClassifier` does. For prediction the whitening is folded into β,
+    so that a row costs one layer.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ default="rbf"
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
         Prior probabilities of the classes; "balanced" is the paper's ½.
     costs : dict of label to cost, optional
-        Cost of taking a row of that label for another.
+        Cost of misclassifying a row of that label.
     n_jobs : int, optional
         Threads. None is one, -1 all.
     random_state : int, RandomState instance or None, default=None

@@ -31,12 +31,12 @@ class EEMClassifier(EntropyClassifier):
         Number of neurons h. A fit costs about n·h² operations.
     activation : {"mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or callable, \
 default="mixed"
-        "mixed" puts linear neurons beside radial ones centred on rows of the data, and did well on
-        data without preparation (docs/defaults.md). "sig",
-        "nsig" and "rbf" are the paper's, with weights and biases uniform on [0, 1]. "tanimoto",
-        "sorensen" and "relu" take their weights from rows of the data and suit fingerprints and
-        other sparse binary columns. A callable `f(Z, weights, biases)` gets scaled rows (n, d),
-        weights (h, d) and biases (h,), and returns (n, h).
+        "mixed" has linear neurons and radial ones centred on rows of the data, and does well on
+        data without preparation (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
+        with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take their
+        weights from rows of the data and suit fingerprints and other sparse binary columns. A
+        callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
+        and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
@@ -46,13 +46,13 @@ default="mixed"
         Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
         mean and keeps what separates held-out rows best, at no further pass over the data.
     decision : {"cross-fitted", "paper"}, default="cross-fitted"
-        Whether Gaussians of held-out or of training projections decide. Held-out ones put the
-        thresholds right when a class is rare or h is large, at no further pass over the data.
+        Whether Gaussians of held-out or of training projections decide. Held-out ones give
+        better thresholds when a class is rare or h is large, at no further pass over the data.
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
         Prior probabilities of the classes; "balanced" is the paper's ½. A dict names each label,
         an array follows `classes_`.
     costs : dict of label to cost, optional
-        Cost of taking a row of that label for another; labels left out cost 1. Costs move the
+        Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
         thresholds, never the fit: see `with_costs`.
     n_jobs : int, optional
         Threads. None is one, -1 all. The result is the same to the last bit.

@@ -1,4 +1,4 @@
-"""What users give, checked once at the door: rows, labels, weights, priors and costs."""
+"""What users give, checked once: rows, labels, weights, priors and costs."""
 
 from __future__ import annotations
 

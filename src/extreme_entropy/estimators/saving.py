@@ -137,7 +137,7 @@ def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -
         _check_fitted(fitted)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
         raise FileFormatError(
-            f"{str(path)!r} is whole, but says something this version does not understand "
+            f"{str(path)!r} is whole, but holds something this version does not understand "
             f"({error!r}). Load it with the version of extreme-entropy that wrote it."
         ) from error
     columns = Columns(fitted["n_features_in_"], fitted.get("feature_names_in_"))

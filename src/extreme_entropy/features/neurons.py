@@ -31,7 +31,7 @@ from .scaling import SAMPLE_ROWS, median_distance
 
 Array = np.ndarray[Any, Any]
 
-UNIFORM = ("sig", "nsig", "rbf")  # drawn without looking at the data
+UNIFORM = ("sig", "nsig", "rbf")  # drawn independently of the data
 FROM_ROWS = ("tanimoto", "sorensen", "relu", "mixed")  # weights are rows of the data
 BALANCED = 100  # radial neurons whose mean variance stands for that of all
 

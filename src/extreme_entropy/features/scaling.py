@@ -5,7 +5,7 @@
     standard  z = (x − mean) / std
     quantile  z = share of sampled rows below x, from the least value seen (0) to the largest (1)
 
-A column that was constant when φ was drawn says nothing, and is 0 ever after.
+A column that was constant when φ was drawn carries no information and is always scaled to 0.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BINS = 1024  # of equal width between a column's ends; their tables stay in cach
 CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
 MOST_KNOTS = 254  # of such a column, between its ends
 SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
-MEDIAN_ROWS = 500  # of those, whose distances are looked at
+MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from .operator import Ridge, Shrunk, operators_of, shrink
 Array = np.ndarray[Any, Any]
 
 SHARES = (0.0, 0.03, 0.3, 3.0)  # of tr(Σ)/h, tried by ridge="auto"
-FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to be believed
+FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to be used
 # A class whose projections do not vary gets this share of the other's variance, or of the squared
 # gap between the means.
 VARIANCE_FLOOR = 1e-6
@@ -48,7 +48,7 @@ class Machine:
     ridges: Array  # added to Σ's diagonal       (pairs,)
     log_priors: Array  # ln π                        (classes,)
     log_costs: Array  # ln C                        (classes,)
-    diagnostics: tuple[str, ...] = ()  # codes of what the user should hear about
+    diagnostics: tuple[str, ...] = ()  # codes of what the user is warned about
 
     @property
     def divergences(self) -> Array:
@@ -70,7 +70,7 @@ class Machine:
         )
 
     def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Machine:
-        """The same machine under other priors and costs: only the thresholds move."""
+        """The machine under other priors and costs: only the thresholds change."""
         return replace(self, log_priors=log_priors, log_costs=log_costs)
 
     def log_odds(self, projections: Array) -> Array:

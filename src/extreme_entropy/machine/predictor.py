@@ -21,7 +21,7 @@ FEW_ROWS = 64  # are projected at once, without the cost of threads
 
 @dataclass(frozen=True)
 class Predictor:
-    """A solved machine with its φ and labels: all that an answer to a row needs."""
+    """A solved machine with its φ and labels: all that a prediction needs."""
 
     feature_map: FeatureMap
     machine: Machine
@@ -38,7 +38,7 @@ class Predictor:
         return project(*self.prepared[precision], X, execute).astype(np.float64, copy=False)
 
     def answer(self, kind: Answer, projections: Array) -> Array:
-        """What the machine says of projections."""
+        """Labels, scores or probabilities from projections."""
         if kind == "projection":
             return projections[:, 0] if len(self.classes) == 2 else projections
         if kind == "probability":

@@ -128,7 +128,7 @@ class _Sums:
         both = np.vstack([np.ones_like(squares[:1]), squares])
         if weight is not None:
             both *= weight
-        sums = both.astype(H.dtype, copy=False) @ H  # Σu and Σ‖u‖²u in one reading of H
+        sums = both.astype(H.dtype, copy=False) @ H  # Σu and Σ‖u‖²u in one pass over H
         self.s += sums[0]
         self.t += sums[1:]
         self.q += np.vecdot(both[1:].astype(np.float64), squares)

@@ -1,4 +1,4 @@
-"""The summary of a data set: all that a fit remembers of its rows, for each class and fold.
+"""The summary of a data set: all that a fit keeps of its rows, for each class and fold.
 
 With u = h − m for the rows h of one class and fold and their mean m, it keeps::
 
@@ -8,7 +8,7 @@ Summaries form a commutative monoid: `empty` is the identity and `+` the merge, 
 worker and a whole data set are the same kind of thing. Everything is kept about the class's own
 mean, because raw sums of data far from the origin lose q altogether. t is kept only so that q,
 which Ledoit–Wolf needs, survives a merge. Folds exist so that the decision can be cross-fitted:
-what a fold looks like from outside follows from its own moments and the sum of the others.
+the projection of a held-out fold follows from its own moments and the sum of the others.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ class OperatingDisplay:
         estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
             Fitted on two classes.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows, best such as were not learnt.
+            Rows, preferably held out.
         y : array-like of shape (n_samples,)
             Their labels, of both classes.
         positive : label, optional

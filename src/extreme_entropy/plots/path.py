@@ -116,7 +116,7 @@ class PathDisplay:
 
     @property
     def standard_errors(self) -> Array:
-        """Standard errors of `means`; zero with a single fold, which says nothing of its spread."""
+        """Standard errors of `means`; zero with a single fold, which has none."""
         scores = np.asarray(self.scores, dtype=float)
         folds = scores.shape[-1]
         if folds < 2:

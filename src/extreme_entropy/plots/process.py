@@ -124,7 +124,7 @@ class ProcessDisplay:
         estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
             Fitted on two classes. The input space is the classifier's, after earlier steps.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows: those learnt, or new ones.
+            Rows: training rows, or new ones.
         y : array-like of shape (n_samples,)
             Their labels, of both classes.
         axes : array-like of four matplotlib Axes, optional

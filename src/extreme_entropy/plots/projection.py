@@ -84,7 +84,7 @@ class ProjectionDisplay:
         estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
             Fitted.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows: those learnt, or new ones.
+            Rows: training rows, or new ones.
         y : array-like of shape (n_samples,)
             Their labels. Rows of other classes than the pair's are left out.
         pair : int, default=0

@@ -1,4 +1,4 @@
-"""What a report says that the classifier and its rows cannot tell."""
+"""What a report contains beyond the classifier and its rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..versions import installed_versions
 
 @dataclass(frozen=True, kw_only=True)
 class About:
-    """What a report says that the classifier and its rows cannot tell. All may be left out.
+    """What a report contains beyond the classifier and its rows. All may be left out.
 
     Parameters
     ----------

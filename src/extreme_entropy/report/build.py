@@ -25,7 +25,7 @@ def build_report(estimator: Any, X: Any, y: Any, *, about: About | None = None) 
     y : array-like of shape (n_samples,)
         Their labels, of two classes at least.
     about : About, optional
-        What else the report should say.
+        What else the report should contain.
 
     Returns
     -------

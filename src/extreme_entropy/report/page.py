@@ -1,4 +1,4 @@
-"""The page: all it says, put into the template, under a policy that lets nothing else run."""
+"""The page: its content, put into the template, under a policy that lets nothing else run."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, An
 def _two_classes(
     classifier: Any, evidence: Evidence, predictions: Predictions, contents: dict[str, Any]
 ) -> dict[str, Any]:
-    """What is said of two classes only."""
+    """What the page has for two classes only."""
     rare, counts = rarer(evidence.labels), np.array(contents["counts"])
     if not counts.all():
         raise InputError("A report on two classes needs rows of both.")

@@ -57,8 +57,8 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Each candidate is fitted once on all rows. Its rows are projected to numbers, and the candidate
     with the largest Cauchy–Schwarz divergence between the classes wins. No row is held out, so the
-    criterion suits machines that do not overfit their projections, as the entropy machines; for
-    others it rewards overfitting (the paper's tables show it for WELM).
+    criterion suits classifiers that do not overfit their projections, such as `EEMClassifier` and
+    `EEKMClassifier`; for others it rewards overfitting (the paper's tables show it for WELM).
 
     Parameters
     ----------
@@ -83,7 +83,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     cv_results_ : dict of arrays
         "params", "param_NAME", "divergence", "rank_divergence", "fit_time" and "score_time" of each
-        candidate; fits for a data frame.
+        candidate; can be made a data frame.
     best_estimator_ : classifier
         The best candidate, fitted. Only with refit=True.
     best_params_ : dict
@@ -101,8 +101,9 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    With more than two classes the divergence is the mean over pairs of classes, each on its own
-    line: the pair's column of `project`, or the difference of two columns of `decision_function`.
+    With more than two classes the divergence is the mean over pairs of classes, each with its own
+    projection: the pair's column of `project`, or the difference of two columns of
+    `decision_function`.
 
     Examples
     --------
@@ -168,7 +169,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._validate_params()
         if not is_classifier(self.estimator):
             raise InputError(
-                "DivergenceSearch needs a classifier, whose classes can be apart; "
+                "DivergenceSearch needs a classifier, since it compares projected classes; "
                 f"{type(self.estimator).__name__} is none."
             )
         candidates = self._candidates()
@@ -211,7 +212,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not candidates or not self.param_grid:
             raise InputError(
                 "`param_grid` must give at least one candidate; it is empty. "
-                'Write {"n_hidden": [50, 100]}, say.'
+                'Write, for example, {"n_hidden": [50, 100]}.'
             )
         return candidates
 
@@ -290,7 +291,7 @@ def _try(
     density: str,
     error_score: float | str,
 ) -> Trial:
-    """Fit one candidate and measure how far apart its classes are."""
+    """Fit one candidate and compute the divergence of its classes."""
     start = time.perf_counter()
     try:
         estimator.fit(X, y, **fit_params)

@@ -22,7 +22,8 @@ class EEMClassifierCV(PathCV):
 
     All folds and all sizes come from one pass over the data for each activation: rows are summed by
     fold, the training set of a fold is the sum of the others, and a smaller layer is the first part
-    of a larger one. The best is then fitted on all rows. For a table nobody knows, start here.
+    of a larger one. The best is then fitted on all rows. If you do not know which size a
+    table needs, start here.
 
     Parameters
     ----------

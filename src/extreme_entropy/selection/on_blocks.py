@@ -1,7 +1,7 @@
 """Folds and scores of rows that lie in blocks elsewhere: only sums and counts come back.
 
-Folds are by content, so that no block needs to know of another. A score is taken from how often
-each label was taken for which, which adds up; scorers that need more than labels are refused.
+Folds are by content, so that no block needs to know of another. A score is computed from
+the confusion matrix, which adds up; scorers that need more than labels are refused.
 """
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ def count_confusion(
     held_out: list[tuple[int, list[Machine]]],
     sizes: Sequence[int],
 ) -> Array:
-    """How often each label was taken for which   (sizes, folds, n_classes, n_classes)."""
+    """Confusion matrices   (sizes, folds, n_classes, n_classes)."""
     folds, n = rule(rows), len(classes)
     confusion = np.zeros((len(sizes), len(held_out), n, n))
     for j, (fold, machines) in enumerate(held_out):

@@ -1,9 +1,9 @@
 """All folds and all sizes from one pass: sums by fold, then small solves, then held-out scores.
 
 The training set of a fold is the sum of the others, and a smaller φ is the first part of a larger
-one (`moments.reduction`), so that each (size, fold) equals a refit from scratch. A score is honest
-only on rows that φ has not seen. Rows sampled for φ stay in every training set and are not scored;
-where too few others would be left, φ is drawn anew in each training set.
+one (`moments.reduction`), so that each (size, fold) equals a refit from scratch. Only
+rows that φ was not drawn from are scored: rows sampled for φ stay in every training set. Where too
+few others would be left, φ is drawn anew in each training set.
 
 The held-out Gaussians and ridges of a fold's machine come from its training set alone. For that
 each fold is kept in a few parts by content, and all parts are put into three groups.
@@ -213,7 +213,7 @@ def score_path(
 
 
 def sample_of(table: Table, content: ContentHash, k: int) -> RowSample:
-    """A sample of k rows, or the empty one without looking at any."""
+    """A sample of k rows, or the empty one without a pass over the rows."""
     return table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
 
 

@@ -63,7 +63,7 @@ class OnLabels(Prefitted):
 
 
 def score_counts(scorer: Any, classes: Array, confusion: Array) -> float:
-    """The score where each label was taken so often for each other."""
+    """The score of a confusion matrix."""
     true, predicted = np.nonzero(confusion)
     weight = confusion[true, predicted]
     rows = predicted[:, np.newaxis]

@@ -132,7 +132,7 @@ def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
     for X, y in rows:
         empty.classifier.partial_fit(X, y)
     if all(rows.class_counts.values()):
-        _ = empty.classifier.machine_  # solved now, so that its warnings are heard
+        _ = empty.classifier.machine_  # solved now, with its warnings
     facts = replace(
         empty.facts,
         source=source.name,

@@ -72,7 +72,7 @@ class FitFacts:
     merged: tuple[str, ...] = ()  # the files that were put together
 
     def added_to(self, other: FitFacts) -> FitFacts:
-        """Facts of two models together; an estimate of one says nothing of both."""
+        """Facts of two models together; the estimate of one does not hold for both."""
         return replace(
             self,
             estimate=None,
@@ -222,7 +222,7 @@ class TableModel:
                 raise ValueError("columns that do not fit the classifier")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(
-                f"{str(path)!r} is whole, but says something this version does not understand "
+                f"{str(path)!r} is whole, but holds something this version does not understand "
                 f"({error!r}). Load it with the version of extreme-entropy that wrote it."
             ) from error
         return cls(classifier, columns, target, kind, facts)

@@ -78,7 +78,7 @@ def open_table(path: str | Path) -> Source:
     kinds = sorted({_kind(part) for part in parts})
     if not kinds[0]:
         raise InputError(
-            f"The name of a table must say what it is; {str(path)!r} ends in none of "
+            f"The name of a table must show its format; {str(path)!r} ends in none of "
             f"{', '.join(KINDS)}. Rename it."
         )
     if len(kinds) > 1:
@@ -139,7 +139,7 @@ class Source:
 
 
 class TextSource(Source):
-    """CSV or TSV parts. Nothing in such a file says what a column is, so all are strings."""
+    """CSV or TSV parts. Such a file has no column types, so all are strings."""
 
     typed = False
 
@@ -228,7 +228,7 @@ class TypedSource(Source):
 
 
 def _kind(path: Path) -> str:
-    """What the end of a file's name says that it is, or nothing."""
+    """The format that the end of a file's name stands for, or nothing."""
     name = path.name.lower()
     ending = max((ending for ending in KINDS if name.endswith(ending)), key=len, default="")
     return KINDS.get(ending, "")

@@ -32,7 +32,7 @@ OPENERS: dict[str, Opener] = {
 
 
 def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
-    """Write batches to a file whose name says how; "-" is CSV to standard output.
+    """Write batches to a file in the format of its name; "-" is CSV to standard output.
 
     Parameters
     ----------
@@ -68,12 +68,12 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
 
 
 def check_output(path: str | Path) -> str:
-    """The end of the name that says how to write it."""
+    """The end of the name, which is the format."""
     name = str(path).lower()
     ending = max((end for end in OPENERS if name.endswith(end)), key=len, default="")
     if not ending:
         raise InputError(
-            f"The name of an output table must say what it is; {str(path)!r} ends in none of "
+            f"The name of an output table must show its format; {str(path)!r} ends in none of "
             f"{', '.join(OPENERS)}."
         )
     return ending

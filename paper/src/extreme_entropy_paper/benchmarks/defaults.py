@@ -179,7 +179,7 @@ INTRODUCTION = """# Why these defaults
 *Made by `make defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
 
 GMean in percent on the paper's 24 data sets: the mean over stratified 3-fold cross-validation with
-{seeds} seed(s), nothing tuned, h = {h} unless said otherwise. The five big sets are subsampled at
+{seeds} seed(s), nothing tuned, h = {h} unless stated otherwise. The five big sets are subsampled at
 their own class ratio (`benchmarks/defaults.py` of the package says how)."""
 
 TRIED = """## What else was tried

@@ -158,10 +158,10 @@ INTRODUCTION = """# More than two classes
 
 *Made by `eem-paper bench multiclass` from `paper/rows/multiclass.jsonl`; do not edit by hand.*
 
-All ways below start from the same features and the same sums of each class. The library solves each
-**pair** of classes as a binary machine and couples their probabilities (Wu, Lin and Weng, 2004).
-One against the rest needs fewer solves, but the rest is no Gaussian. Balanced accuracy in percent,
-and log-loss in brackets, over stratified 3 folds and two seeds."""
+All methods below start from the same features and the same sums of each class. The library solves
+each **pair** of classes separately and couples their probabilities (Wu, Lin and Weng, 2004). One
+against the rest needs fewer linear systems, but the rest is not Gaussian. Balanced accuracy in
+percent, and log-loss in brackets, over stratified 3 folds and two seeds."""
 
 
 @click.command()

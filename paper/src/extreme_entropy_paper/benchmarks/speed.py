@@ -271,7 +271,7 @@ def render() -> str:
     return "\n".join([*lines, *measured_on(runs)])
 
 
-INTRODUCTION = f"""# Speed beside what you would pick instead
+INTRODUCTION = f"""# Speed compared with other classifiers
 
 *Made by `eem-paper bench speed` from `paper/rows/speed.jsonl`; do not edit by hand.*
 
@@ -279,14 +279,14 @@ One stratified split for all, 80 % for training. Nothing is tuned; classes are b
 model has a parameter for it. Fit and predict are the best of a few repetitions, or the only one
 where they take over {SLOW:g} s. "× ours" is the fit over that of `{OURS}`. Peak memory is
 what fit and predict add to the process with the data loaded. A model over the limit of time or
-memory was stopped: what it had taken by then follows the sign >.
+memory was stopped: the sign > is followed by what it had used by then.
 
-Ours, LightGBM and the forest are given {THREADS} threads; the others take what their libraries
-take by themselves. Ours holds BLAS to one thread in each of its own; nobody else's is touched.
-`LedoitWolf+pinv`, WELM and hpelm have the very same neurons as `{OURS}`. The first of
-them is the same machine, put together from the parts of scikit-learn and NumPy. Threads that wait
-by spinning, as those of OpenMP and BLAS do, are slowed many times over on a computer shared with
-others, as the one below is: take the times of HistGradientBoosting with that in mind."""
+Ours, LightGBM and the forest use {THREADS} threads; the others use the defaults of their
+libraries. Ours limits BLAS to one thread in each of its own; nothing is changed for the others.
+`LedoitWolf+pinv`, WELM and hpelm have the same neurons as `{OURS}`. The first of
+them is the same model, put together from parts of scikit-learn and NumPy. Threads that wait in a
+busy loop, as those of OpenMP and BLAS do, are much slower on a computer that is shared with other
+programs, as the one below is; this affects the times of HistGradientBoosting."""
 
 
 @click.command()

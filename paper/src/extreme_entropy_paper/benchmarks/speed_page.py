@@ -181,7 +181,7 @@ def page() -> str:
         "*Made by `eem-paper bench speed-page` from `paper/rows/`; do not edit by hand.",
         "`make bench` measures; times are compared only within one run.*",
         "",
-        "Beside other classifiers: [speed beside baselines](speed-baselines.md).",
+        "Other classifiers: [speed compared](speed-baselines.md).",
         "",
         *limit_table(),
         *growth_table(),

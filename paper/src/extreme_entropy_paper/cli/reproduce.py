@@ -1,4 +1,4 @@
-"""`eem-paper reproduce`: the paper's tables measured anew, with a verdict on every cell."""
+"""`eem-paper reproduce`: the paper's tables reproduced, with a verdict on every cell."""
 
 from __future__ import annotations
 

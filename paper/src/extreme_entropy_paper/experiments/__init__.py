@@ -1,1 +1,1 @@
-"""The paper's protocol, tables and figures measured anew, with verdicts; and beyond them."""
+"""The paper's protocol, tables and figures reproduced, with verdicts; and beyond them."""

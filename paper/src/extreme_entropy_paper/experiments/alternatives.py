@@ -68,7 +68,7 @@ def _settings(alternative: str) -> tuple[Setting, ...]:
 
 
 def work(job: Job) -> list[Row]:
-    """A row for each setting: the score, and the divergence of the machine's own Gaussians."""
+    """A row for each setting: the score, and the divergence of the classifier's own Gaussians."""
     model, alternative = job.model.split(", ", 1)
     X, y = data_of(job.dataset)
     if alternative in FILLS:
@@ -146,7 +146,7 @@ def page(rows: Iterable[Row]) -> PageTable:
     return PageTable(
         "Cells that differ, under alternative protocols",
         "GMean over the folds, of the setting with the best mean and of the size with the largest "
-        "divergence of the machine's own Gaussians in each fold.",
+        "divergence of the classifier's own Gaussians in each fold.",
         ["best of the grid", "chosen by D_CS"],
         lines,
         [_printed(*cell) for cell in ALTERNATIVES],

@@ -1,4 +1,4 @@
-"""All that can be measured anew: each page, the experiment behind it, and how it is rendered."""
+"""All that can be reproduced: each page, the experiment behind it, and how it is rendered."""
 
 from __future__ import annotations
 

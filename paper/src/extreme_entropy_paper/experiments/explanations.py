@@ -19,8 +19,8 @@ EXPLANATIONS = {
     ),
     ("unbalanced", "arythmia", "EEM-rbf"): (
         "25 rows of the rare class make folds differ by tens of points; scaling the table at once "
-        "or putting the machine together from scikit-learn's parts gives the same, neurons wider "
-        "by the number of columns would give the printed figure"
+        "or putting the classifier together from scikit-learn's parts gives the same, neurons "
+        "wider by the number of columns would give the printed figure"
     ),
     ("unbalanced", "sick_euthyroid", "EEM-nsig"): (
         "ours is better under every way to fill the missing values and to scale that was tried; "
@@ -28,7 +28,7 @@ EXPLANATIONS = {
     ),
     ("gaussian", "splice", "EEM-sig"): (
         "the printed figure is that of the best size; divergence prefers others, that of the "
-        "projected rows as well as that of the machine's own Gaussians"
+        "projected rows as well as that of the classifier's own Gaussians"
     ),
 }
 
