@@ -59,7 +59,8 @@ def found_in(text):
     return found + [f"{m[0]!r}: write classifier" for m in MACHINE_VARIABLE.finditer(text)]
 
 
-PAGES = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "paper/README.md")]
+PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
+PAGES += [ROOT / name for name in ("SECURITY.md", "paper/README.md")]
 PAGES += [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "paper/docs").rglob("*.md"))]
 
 
