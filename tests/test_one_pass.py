@@ -43,17 +43,23 @@ def problem(rng, n=300, d=4, n_classes=2):
     return X, y
 
 
+def drawn_in_each_fold(search, X):
+    """Whether φ looks at so many rows that it is drawn anew in each training set."""
+    sizes = {spec.sample_size for spec in search._specifications(SIZES[-1])}
+    return max(sizes) > 0.5 * len(X) or one_pass.LEFT > 1
+
+
 def judged(search, X, y, **fit):
     """{(setting, size, fold): (estimator, lines, labels)} as a scorer was shown them."""
     recorder = Recorder()
     search.set_params(scoring=recorder).fit(X, y, **fit)
     calls = iter(recorder.seen)
     n_settings, n_sizes, n_folds = search.path_.scores.shape
+    order = [(setting, fold) for setting in range(n_settings) for fold in range(n_folds)]
+    if drawn_in_each_fold(search, X):
+        order = [(setting, fold) for fold in range(n_folds) for setting in range(n_settings)]
     found = {
-        (setting, size, fold): next(calls)
-        for setting in range(n_settings)
-        for fold in range(n_folds)
-        for size in range(n_sizes)
+        (setting, size, fold): next(calls) for setting, fold in order for size in range(n_sizes)
     }
     assert next(calls, None) is None
     return found

@@ -172,15 +172,15 @@ class Scored(NamedTuple):
     summaries: Callable[[int], Summary] | None = None
 
 
-def score_path(
-    spec: Spec,
+def score_paths(
+    specs: Sequence[Spec],
     sizes: Sequence[int],
     rows: FoldedTable,
     solver: Solver,
     execute: Executor,
     final_folds: int | None,
-) -> Scored:
-    """Scores for each size and fold, of the φ that is specified with the largest size.
+) -> list[Scored]:
+    """Scores for each size and fold, of each φ that is specified with the largest size.
 
     Where folds are by content, `final_folds` says how many a classifier of all rows shall keep; it
     divides their number.
@@ -189,27 +189,31 @@ def score_path(
     per_fold = solver.parts_per_fold(n_folds)
     unseen = rows.unseen()
     if unseen is not None:
-        phi = rows.draw(spec)
-        # There are fewer landmarks than asked for where there are fewer distinct rows.
-        parts = Parts(n_folds, per_fold, final_folds or 1)
-        features = [min(k, phi.h) for k in sizes]
-        path = unseen.summarise(phi, parts, features)
-        machines = _solve_all(path, range(n_folds), parts, solver, execute)
-        scores = unseen.scores(phi, machines, range(n_folds), features)
-        if final_folds is None:
-            return Scored(scores, _divergences(machines))
-        whole = partial(_whole, path, parts, final_folds, execute)
-        return Scored(scores, _divergences(machines), phi, whole)
-    found = []
+        parts, scored = Parts(n_folds, per_fold, final_folds or 1), []
+        for spec in specs:
+            phi = rows.draw(spec)
+            # There are fewer landmarks than asked for where there are fewer distinct rows.
+            features = [min(k, phi.h) for k in sizes]
+            path = unseen.summarise(phi, parts, features)
+            machines = _solve_all(path, range(n_folds), parts, solver, execute)
+            scores = unseen.scores(phi, machines, range(n_folds), features)
+            whole = partial(_whole, path, parts, final_folds, execute) if final_folds else None
+            scored.append(Scored(scores, _divergences(machines), phi, whole))
+        return scored
+    parts = Parts(n_folds, per_fold, 1)
+    found: list[list[tuple[Array, Array]]] = [[] for _ in specs]
     for fold in range(n_folds):
-        training, parts = rows.without(fold), Parts(n_folds, per_fold, 1)
-        phi = training.draw(spec)
-        features = [min(k, phi.h) for k in sizes]
-        path = training.summarise(phi, parts, features)
-        machines = _solve_all(path, [None], parts, solver, execute)
-        found.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
-    scores, divergences = (np.concatenate(part, axis=1) for part in zip(*found, strict=True))
-    return Scored(scores, divergences)
+        training = rows.without(fold)
+        for spec, own in zip(specs, found, strict=True):
+            phi = training.draw(spec)
+            features = [min(k, phi.h) for k in sizes]
+            path = training.summarise(phi, parts, features)
+            machines = _solve_all(path, [None], parts, solver, execute)
+            own.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
+    return [
+        Scored(np.hstack([scores for scores, _ in own]), np.hstack([d for _, d in own]))
+        for own in found
+    ]
 
 
 def sample_of(table: Table, content: ContentHash, k: int) -> RowSample:

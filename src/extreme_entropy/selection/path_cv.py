@@ -30,7 +30,7 @@ from ..moments.summary import Summary
 from ..progress import with_progress
 from .folds import UNTESTED, by_content, check_folds, dealt, split
 from .on_blocks import FoldedBlocks
-from .one_pass import FoldedRows, FoldedTable, Scored, Solver, sample_of, score_path
+from .one_pass import FoldedRows, FoldedTable, Scored, Solver, sample_of, score_paths
 from .path import Path
 from .prefitted import check_scorer
 
@@ -113,10 +113,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
             solver, wanted = self._solver(folded.classes)
             # Folds by content add up to those that a classifier of all rows keeps.
             adds_up = folded.by_content and folded.rows.n_folds % wanted == 0
-            final_folds, execute, scored = wanted if adds_up else None, Threads(self.n_jobs), []
-            for candidate in candidates:
-                spec = candidate.specification()
-                scored.append(score_path(spec, sizes, folded.rows, solver, execute, final_folds))
+            final_folds = wanted if adds_up else None
+            specs = [candidate.specification() for candidate in candidates]
+            execute = Threads(self.n_jobs)
+            scored = score_paths(specs, sizes, folded.rows, solver, execute, final_folds)
             scores = np.stack([found.scores for found in scored])
             best = self._best_of(scores)
             params = {self._size_name: sizes[best[1]], **list(settings.values())[best[0]]}
