@@ -1,8 +1,19 @@
-# Everything runs in .venv, made here from the standard library; nothing global is touched.
+# Everything runs in environments made here from the standard library; nothing global is touched.
+ifeq ($(OS),Windows_NT)
+PYTHON ?= python
+SCRIPTS := Scripts
+else
 PYTHON ?= python3
-BIN := .venv/bin
+SCRIPTS := bin
+endif
+BIN := .venv/$(SCRIPTS)
+OLDEST := .venv-oldest/$(SCRIPTS)
 
-.PHONY: help demo test lint types imports pytest bench defaults clean
+# The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
+CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
+	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
+
+.PHONY: help demo check test lint types imports core pytest coverage oldest dist fix hooks paper papertest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -10,44 +21,103 @@ help:  ## list these targets
 demo: .venv/ready  ## fit, judge, explain and report on a data set that ships with scikit-learn
 	$(BIN)/eem demo
 
-test: lint types imports pytest  ## all that must hold: lint, types, import contract, tests with doctests
+check: lint types imports core  ## an answer in under a minute: lint, types, import contract, core tests
 
-lint: .venv/ready
+test: lint types imports pytest papertest  ## all that must hold: lint, types, import contract, tests with doctests
+
+lint: .venv/tested
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: .venv/ready
+types: .venv/tested
 	$(BIN)/mypy
 
-imports: .venv/ready
+imports: .venv/tested
 	$(BIN)/lint-imports --no-cache
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-pytest: .venv/ready
-	SCIPY_ARRAY_API=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto -rs
+core pytest papertest paper coverage oldest: export OPENBLAS_NUM_THREADS := 1
+core pytest papertest paper coverage oldest: export OMP_NUM_THREADS := 1
+core pytest papertest paper coverage oldest: export SCIPY_ARRAY_API := 1
+core pytest papertest paper coverage oldest: export PYTHONUTF8 := 1
+
+core: .venv/tested
+	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
+
+pytest: .venv/tested
+	$(BIN)/python -m pytest -n auto --dist worksteal -rs
+
+coverage: .venv/tested  ## the tests, and which lines and branches they reach
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+oldest: .venv-oldest/tested  ## the tests with exactly the lowest versions that pyproject.toml allows
+	$(OLDEST)/python -m pytest -n auto --dist worksteal -rs
+
+dist: .venv/dist  ## build the wheel and the source archive, and check what is in them
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python tools/check_dist.py dist
+
+fix: .venv/tested  ## let ruff repair and format what it can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+hooks: .venv/tested  ## check every commit before it is made (pre-commit)
+	$(BIN)/python -m pip install -q pre-commit
+	$(BIN)/pre-commit install
+
+# The paper's package: its types, its import contract, its tests.
+papertest: .venv/paper .venv/tested
+	cd paper && ../$(BIN)/mypy
+	cd paper && ../$(BIN)/lint-imports --no-cache
+	cd paper && ../$(BIN)/python -m pytest -n auto --dist worksteal -rs
+
+paper: .venv/paper  ## the paper, measured anew: set it up, and two of its data sets in a minute
+	$(BIN)/eem-paper data get heart sonar
+	$(BIN)/eem-paper reproduce uci --dataset heart --dataset sonar --repeats 1
 
 # `make bench FULL=--full` takes the big sets too.
-bench: .venv/ready  ## how fast: the limit, growth, latency and rivals, in a few minutes
-	$(BIN)/python -m pip install -q -e '.[bench]'
-	$(BIN)/python benchmarks/limit.py $(FULL)
-	$(BIN)/python benchmarks/growth.py $(FULL)
-	$(BIN)/python benchmarks/latency.py
-	$(BIN)/python benchmarks/one_pass.py $(FULL)
-	$(BIN)/python benchmarks/entropy.py
-	$(BIN)/python benchmarks/command.py
-	$(BIN)/python benchmarks/cluster.py $(FULL)
-	$(BIN)/python benchmarks/streaming.py $(FULL)
-	$(BIN)/python benchmarks/rivals.py $(if $(FULL),,--datasets mammography webpages --limit 60)
+bench: .venv/paper  ## how fast: the limit, growth, latency and baselines, in a few minutes
+	$(BIN)/eem-paper bench limit $(FULL)
+	$(BIN)/eem-paper bench growth $(FULL)
+	$(BIN)/eem-paper bench latency
+	$(BIN)/eem-paper bench one-pass $(FULL)
+	$(BIN)/eem-paper bench entropy
+	$(BIN)/eem-paper bench command
+	$(BIN)/eem-paper bench cluster $(FULL)
+	$(BIN)/eem-paper bench streaming $(FULL)
+	$(BIN)/eem-paper bench calls
+	$(BIN)/eem-paper bench speed $(if $(FULL),,--dataset mammography --dataset webpages --limit 60)
+	$(BIN)/eem-paper bench speed-page
 
-defaults: .venv/ready  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
-	$(BIN)/python -m pip install -q -e '.[bench]'
-	$(BIN)/python benchmarks/defaults.py
+defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
+	$(BIN)/eem-paper bench defaults
 
-.venv/ready: pyproject.toml
-	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install -q -e '.[cli,test]'
+.venv/paper: .venv/ready paper/pyproject.toml
+	$(BIN)/python -m pip install -q -e ./paper
 	touch $@
 
-clean:  ## remove the environment and caches
-	rm -rf .venv .mypy_cache .ruff_cache .hypothesis
+# The library and its command; then what the tests and tools need; then what a release needs.
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install -q -e '.[cli]'
+	touch $@
+
+.venv/tested: .venv/ready
+	$(BIN)/python -m pip install -q -e '.[test,lint]'
+	touch $@
+
+.venv/dist: .venv/ready
+	$(BIN)/python -m pip install -q -e '.[dist]'
+	touch $@
+
+.venv-oldest/tested: pyproject.toml tools/lower_bounds.py
+	$(PYTHON) -m venv --clear .venv-oldest
+	$(OLDEST)/python tools/lower_bounds.py > .venv-oldest/constraints.txt
+	$(OLDEST)/python -m pip install -q --constraint .venv-oldest/constraints.txt -e '.[test]'
+	touch $@
+
+clean:  ## remove the environments and caches
+	rm -rf .venv .venv-oldest dist .coverage .mypy_cache .ruff_cache .hypothesis

@@ -84,18 +84,15 @@ def assert_same_answers(ours, theirs, X, digits=1e-7):
 
 # -------------------------------------------------------------------- scikit-learn
 
+# Layers and kernels are those of EEM and EEKM, checked there; here are the ways to solve.
 MACHINES = [
-    *(rival(random_state=0) for rival in BOTH_ELMS),
-    *(rival(20, activation="rbf", solver="sums", random_state=0) for rival in BOTH_ELMS),
     ELMClassifier(30, activation="nsig", C=10.0, scale=None, random_state=0),
-    *(
-        WELMClassifier(30, activation=activation, scale="quantile", random_state=0)
-        for activation in ("mixed", "rbf", "tanimoto", "relu", Waves())
-    ),
+    ELMClassifier(20, activation="rbf", solver="sums", random_state=0),
+    WELMClassifier(30, activation="mixed", scale="quantile", random_state=0),
     WELMClassifier(40, C=100.0, solver="sums", scale="standard", random_state=0),
     LSSVMClassifier(random_state=0),
     LSSVMClassifier(100.0, balanced=False, scale="quantile", gamma=0.5, random_state=0),
-    *(LSSVMClassifier(kernel=kernel, random_state=0) for kernel in (*KERNELS[1:], Rational())),
+    LSSVMClassifier(kernel="cosine", random_state=0),
 ]
 
 
@@ -332,7 +329,7 @@ def test_gamma_is_that_of_eekm():
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
     theirs = EEKMClassifier(500, scale="minmax", random_state=4).fit(X, y)
-    assert ours.gamma_ == theirs.feature_map_.layer.widths[0]
+    assert ours.gamma_ == -theirs.feature_map_.layer.columns[-2, 0]
 
 
 def test_each_class_of_many_is_a_machine_of_its_own():

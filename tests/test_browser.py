@@ -18,7 +18,7 @@ from extreme_entropy.errors import DegenerateWarning
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.plots import OperatingDisplay, RegionsDisplay
 from extreme_entropy.report import About, build_report
-from extreme_entropy.report.text import shown
+from extreme_entropy.report.text import visible
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
@@ -102,9 +102,9 @@ both_orders = pytest.mark.parametrize("case", CASES)
 
 
 def fitted(case, **options):
-    """A machine, and rows it has not learnt."""
-    machine = EEMClassifier(40, random_state=0, **options).fit(*CASES[case]())
-    return machine, *CASES[case](seed=1)
+    """A classifier, and rows it has not learnt."""
+    classifier = EEMClassifier(40, random_state=0, **options).fit(*CASES[case]())
+    return classifier, *CASES[case](seed=1)
 
 
 def numbers_on(page):
@@ -124,13 +124,13 @@ def numbers_on(page):
     )
 
 
-def check_against(machine, X, y, seen, **stakes):
-    """Every number on the page is that of the machine under the costs the page shows."""
-    costs = dict(zip(machine.classes_.tolist(), seen["costs"], strict=True))
-    other = machine.with_costs(costs, **stakes)
+def check_against(classifier, X, y, seen, **priors):
+    """Every number on the page is that of the classifier under the costs the page shows."""
+    costs = dict(zip(classifier.classes_.tolist(), seen["costs"], strict=True))
+    other = classifier.with_costs(costs, **priors)
     np.testing.assert_allclose(seen["thresholds"], other.thresholds_, rtol=1e-9)
     said = other.predict(X)
-    matrix = confusion_matrix(y, said, labels=machine.classes_)
+    matrix = confusion_matrix(y, said, labels=classifier.classes_)
     assert seen["cells"] == matrix.tolist()
     np.testing.assert_allclose(seen["recalls"], np.diag(matrix) / matrix.sum(axis=1))
     if matrix.sum(axis=0).all():
@@ -150,41 +150,41 @@ def check_against(machine, X, y, seen, **stakes):
 @pytest.mark.parametrize("keys", [["ArrowRight"] * 16, ["ArrowLeft"] * 10, ["End"], ["Home"]])
 def test_the_keyboard_moves_the_slider_and_all_numbers_follow(open_page, case, keys):
     """They are those of `with_costs`: thresholds to 1e-9, the matrix exactly."""
-    machine, X, y = fitted(case)
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted(case)
+    page = open_page(build_report(classifier, X, y))
     before = numbers_on(page)
-    check_against(machine, X, y, before)
+    check_against(classifier, X, y, before)
     page.focus("#ratio")
     for key in keys:
         page.keyboard.press(key)
     seen = numbers_on(page)
     assert seen["thresholds"] != before["thresholds"]
-    check_against(machine, X, y, seen)
+    check_against(classifier, X, y, seen)
     rare = ["ant", "rare"].index(min(set(y), key=list(y).count))
     factor = {"ArrowRight": 10**0.8, "ArrowLeft": 10**-0.5, "End": 100, "Home": 0.01}[keys[0]]
-    index = machine.classes_.tolist().index(["ant", "rare"][rare])
+    index = classifier.classes_.tolist().index(["ant", "rare"][rare])
     assert seen["costs"][index] == pytest.approx(factor, rel=0.02)
 
 
 def test_the_mouse_moves_the_slider_too(open_page):
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y))
     slider = page.locator("#ratio")
     box = slider.bounding_box()
     slider.click(position={"x": 0.8 * box["width"], "y": box["height"] / 2})
     seen = numbers_on(page)
     assert 10 < seen["costs"][1] < 30
-    check_against(machine, X, y, seen)
+    check_against(classifier, X, y, seen)
 
 
 def test_costs_can_be_typed_and_bad_ones_are_refused(open_page):
     """The last good cost stays in use, and the slider follows."""
-    machine, X, y = fitted("rare second", costs={"rare": 3.7, "common": 2})
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted("rare second", costs={"rare": 3.7, "common": 2})
+    page = open_page(build_report(classifier, X, y))
     assert numbers_on(page)["costs"] == [2, 3.7]
     page.fill("#cost1", "1234.5")
     seen = numbers_on(page)
-    check_against(machine, X, y, seen)
+    check_against(classifier, X, y, seen)
     assert float(page.input_value("#ratio")) == 2
     for bad in ("0", "-3", ""):
         page.fill("#cost1", bad)
@@ -193,32 +193,32 @@ def test_costs_can_be_typed_and_bad_ones_are_refused(open_page):
         assert numbers_on(page)["thresholds"] == seen["thresholds"]
     page.fill("#cost1", "0.5")
     assert not page.is_visible("#refused")
-    check_against(machine, X, y, numbers_on(page))
+    check_against(classifier, X, y, numbers_on(page))
     page.click("#reset")
     assert numbers_on(page)["costs"] == [2, 3.7]
-    check_against(machine, X, y, numbers_on(page))
+    check_against(classifier, X, y, numbers_on(page))
 
 
 @both_orders
 def test_the_classes_may_be_as_frequent_as_in_the_rows(open_page, case):
     """Then the numbers are those of `with_costs` under these priors."""
-    machine, X, y = fitted(case)
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted(case)
+    page = open_page(build_report(classifier, X, y))
     assert not page.is_visible("#frequency")
     page.get_by_label("as in these rows").check()
     assert page.is_visible("#frequency")
     page.fill("#cost0", "5")
-    shares = {label: float((y == label).mean()) for label in machine.classes_.tolist()}
-    check_against(machine, X, y, numbers_on(page), priors=shares)
+    shares = {label: float((y == label).mean()) for label in classifier.classes_.tolist()}
+    check_against(classifier, X, y, numbers_on(page), priors=shares)
 
 
 @both_orders
 def test_pictures_move_with_the_costs(open_page, case):
     """Lines, points, regions and rings are where Python draws them for such costs."""
-    machine, X, y = fitted(case)
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted(case)
+    page = open_page(build_report(classifier, X, y))
     page.fill("#cost0", "4")
-    other = check_against(machine, X, y, numbers_on(page))
+    other = check_against(classifier, X, y, numbers_on(page))
     marks = page.evaluate(
         """() => {
           const data = JSON.parse(document.getElementById("data").textContent);
@@ -227,14 +227,15 @@ def test_pictures_move_with_the_costs(open_page, case):
             back(data.frames[where].x, Number(element.getAttribute(x))),
             back(data.frames[where].y, Number(element.getAttribute(y)))];
           const one = (where, kind) => document.querySelector(`#${where} .live-${kind}`);
-          const lines = [...one("line0", "threshold").children];
-          const regions = [...one("line0", "region").children];
+          const lines = [...one("projection0", "threshold").children];
+          const regions = [...one("projection0", "region").children];
           return {
-            thresholds: lines.map((line) => at("line", line, "x1", "y1")[0]),
-            regions: regions.map((r) => [r.getAttribute("class"), at("line", r, "x", "y")[0]]),
-            view: data.frames.line.x.slice(0, 2),
+            thresholds: lines.map((line) => at("projection", line, "x1", "y1")[0]),
+            regions: regions.map(
+              (r) => [r.getAttribute("class"), at("projection", r, "x", "y")[0]]),
+            view: data.frames.projection.x.slice(0, 2),
             roc: at("roc", one("roc", "operating").firstChild, "cx", "cy"),
-            pr: at("pr", one("pr", "operating").firstChild, "cx", "cy"),
+            pr: at("precision_recall", one("precision_recall", "operating").firstChild, "cx", "cy"),
             limit: at("reliability", one("reliability", "operating").firstChild, "x1", "y1")[0],
             rings: one("plane", "ring").children.length,
             left: document.querySelectorAll("[class^='mark-'], [class*=' mark-']").length,
@@ -261,12 +262,12 @@ def test_pictures_move_with_the_costs(open_page, case):
 @pytest.mark.parametrize("columns", [2, 5])
 def test_the_ground_of_the_plane_is_what_python_draws(open_page, columns):
     """At the middle of each cell, whichever way the costs tip it."""
-    machine = EEMClassifier(40, random_state=0).fit(*overlapping(columns=columns))
+    classifier = EEMClassifier(40, random_state=0).fit(*overlapping(columns=columns))
     X, y = overlapping(seed=1, columns=columns)
-    page = open_page(build_report(machine, X, y))
+    page = open_page(build_report(classifier, X, y))
     for cost in ("0.3", "6"):
         page.fill("#cost1", cost)
-        theirs = RegionsDisplay.from_estimator(machine.with_costs({"rare": float(cost)}), X, y)
+        theirs = RegionsDisplay.from_estimator(classifier.with_costs({"rare": float(cost)}), X, y)
         rows, across = slice(2, -2, 9), slice(2, -2, 7)
         places = [[a, b] for b in theirs.y[rows] for a in theirs.x[across]]
         inside = page.evaluate(
@@ -287,8 +288,8 @@ def test_the_ground_of_the_plane_is_what_python_draws(open_page, columns):
 
 def test_a_change_is_told_to_who_cannot_see_it(open_page):
     """Once, in a sentence, in a live region."""
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y))
     page.focus("#ratio")
     page.keyboard.press("End")
     page.locator("#spoken", has_text="100 times").wait_for(state="attached")
@@ -298,17 +299,17 @@ def test_a_change_is_told_to_who_cannot_see_it(open_page):
     assert f"{found} of 50 rare found" in page.text_content("#spoken")
 
 
-def test_a_machine_without_thresholds_can_be_played_with(open_page):
+def test_a_classifier_without_thresholds_can_be_played_with(open_page):
     """Its answer is constant, and a cost turns it over."""
     X, y = np.ones((40, 3)), np.repeat(["a", "b"], 20)
     with pytest.warns(DegenerateWarning):
-        machine = EEMClassifier(5, random_state=0).fit(X, y)
-    page = open_page(build_report(machine, X, y))
-    check_against(machine, X, y, numbers_on(page))
+        classifier = EEMClassifier(5, random_state=0).fit(X, y)
+    page = open_page(build_report(classifier, X, y))
+    check_against(classifier, X, y, numbers_on(page))
     page.fill("#cost1", "2")
-    check_against(machine, X, y, numbers_on(page))
+    check_against(classifier, X, y, numbers_on(page))
     page.fill("#cost1", "0.5")
-    check_against(machine, X, y, numbers_on(page))
+    check_against(classifier, X, y, numbers_on(page))
     assert "never changes" in page.text_content("#thresholds")
 
 
@@ -320,15 +321,15 @@ def test_many_rows_are_near_and_the_page_says_so(open_page, monkeypatch):
         ("page.MOST_ROWS", 1000),
     ):
         monkeypatch.setattr(f"extreme_entropy.report.{name}", value)
-    machine = EEMClassifier(40, random_state=0).fit(*overlapping())
+    classifier = EEMClassifier(40, random_state=0).fit(*overlapping())
     X, y = overlapping(3000, seed=1)
-    page = open_page(build_report(machine, X, y))
+    page = open_page(build_report(classifier, X, y))
     page.fill("#cost1", "3")
-    matrix = confusion_matrix(y, machine.with_costs({"rare": 3}).predict(X))
+    matrix = confusion_matrix(y, classifier.with_costs({"rare": 3}).predict(X))
     seen = np.array(numbers_on(page)["cells"])
     np.testing.assert_allclose(seen[0], matrix[0], atol=2 * 2625 / 500)
     np.testing.assert_array_equal(seen[1], matrix[1])
-    assert "counts are near, not exact" in page.text_content(".matrix caption")
+    assert "counts are approximate" in page.text_content(".matrix caption")
 
 
 # ------------------------------------------------------------------------ the closed form
@@ -357,8 +358,8 @@ def test_the_closed_form_in_the_browser_is_pythons(open_page):
         for cost in 10 ** rng.uniform(-3, 3, 4):
             log_priors = np.log([0.5, 0.5])
             costs = [1.0, float(cost)]
-            stakes = log_priors + np.log(costs)
-            ours.append(pair.thresholds(float(stakes[1] - stakes[0])))
+            weights = log_priors + np.log(costs)
+            ours.append(pair.thresholds(float(weights[1] - weights[0])))
             gaussians = {
                 "means": pair.means,
                 "variances": pair.variances,
@@ -398,25 +399,25 @@ def test_hostile_names_are_shown_and_do_not_run(open_page):
     """As class, column, file, target, title, command, warning and version."""
     for names in (HOSTILE[:2], HOSTILE[2:]):
         X, y = overlapping(names=names, columns=2)
-        machine = EEMClassifier(10, random_state=0).fit(X, y)
+        classifier = EEMClassifier(10, random_state=0).fit(X, y)
         name = names[0]
         about = About(
             title=name, data=name, target=name, columns=names, missing={name: 1},
             commands=[name], warnings=[name], versions={name: name}, seed=name,
         )  # fmt: skip
         page = open_page(
-            build_report(machine, *overlapping(names=names, columns=2, seed=1), about=about)
+            build_report(classifier, *overlapping(names=names, columns=2, seed=1), about=about)
         )
         page.fill("#cost1", "30")
         assert page.evaluate("window.ran") is None
         assert page.locator("img").count() == 0
         assert page.locator("script").count() == 2
-        assert page.title() == shown(name)
-        assert shown(name) in page.inner_text("h1")
-        for label in machine.classes_:
-            assert shown(label) in page.inner_text(".matrix")
+        assert page.title() == visible(name)
+        assert visible(name) in page.inner_text("h1")
+        for label in classifier.classes_:
+            assert visible(label) in page.inner_text(".matrix")
         drawn = " ".join(page.locator("#plane text").all_text_contents())
-        assert shown(name, 32) in drawn
+        assert visible(name, 32) in drawn
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
@@ -446,12 +447,12 @@ def test_the_policy_stops_what_is_not_the_reports_own(open_page):
 
 def test_without_a_script_the_page_is_still_a_report(open_page):
     """Numbers and pictures are there; controls, which would do nothing, are not."""
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y), java_script_enabled=False)
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y), java_script_enabled=False)
     assert not page.is_visible("#ratio")
-    matrix = confusion_matrix(y, machine.predict(X))
+    matrix = confusion_matrix(y, classifier.predict(X))
     assert page.text_content("#cell11") == str(matrix[1, 1])
-    assert page.locator("#line0 .mark-threshold path").count() >= 1
+    assert page.locator("#projection0 .mark-threshold path").count() >= 1
 
 
 # ------------------------------------------------------------------------ for people
@@ -468,15 +469,15 @@ def ternary(seed=0, names=("first kind", "second kind", "third")):
 def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, kind, scheme):
     """At 375 pixels, in light and dark, also with names that have no place to break."""
     if kind == "three classes":
-        machine, new = EEMClassifier(30, random_state=0).fit(*ternary()), ternary(1)
+        classifier, new = EEMClassifier(30, random_state=0).fit(*ternary()), ternary(1)
     else:
         names = ("a" * 150, "b" * 150) if kind == "long names" else ("common", "rare")
-        machine = EEMClassifier(30, random_state=0).fit(*overlapping(names=names))
+        classifier = EEMClassifier(30, random_state=0).fit(*overlapping(names=names))
         new = overlapping(seed=1, names=names)
     about = About(
         data="d" * 90 + ".csv", commands=["eem report " + "x" * 120], missing={"m" * 150: 3}
     )
-    page = open_page(build_report(machine, *new, about=about), width=375, color_scheme=scheme)
+    page = open_page(build_report(classifier, *new, about=about), width=375, color_scheme=scheme)
     assert page.evaluate("document.documentElement.scrollWidth") <= 375
     assert page.evaluate("document.body.scrollWidth") <= 375
 
@@ -513,8 +514,8 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(open_page, scheme):
     """By 4.5 to 1 at least, the usual demand, in light and dark; and dark is dark."""
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y), color_scheme=scheme)
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y), color_scheme=scheme)
     found = page.evaluate(CONTRAST)
     assert len(found) > 60
     worst = min(found)
@@ -525,8 +526,8 @@ def test_text_stands_out_from_its_ground(open_page, scheme):
 
 def test_every_control_has_a_name_and_shows_its_focus(open_page):
     """Tab reaches each of them in turn."""
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y))
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y))
     reached = []
     for _ in range(5):
         page.keyboard.press("Tab")
@@ -546,8 +547,8 @@ def test_every_control_has_a_name_and_shows_its_focus(open_page):
 
 def test_print_shows_the_choice_instead_of_the_controls(open_page):
     """The sentence says what costs were chosen; the form is gone."""
-    machine, X, y = fitted("rare second")
-    page = open_page(build_report(machine, X, y), color_scheme="dark")
+    classifier, X, y = fitted("rare second")
+    page = open_page(build_report(classifier, X, y), color_scheme="dark")
     page.fill("#cost1", "20")
     page.emulate_media(media="print")
     assert not page.is_visible("#controls")
@@ -558,22 +559,22 @@ def test_print_shows_the_choice_instead_of_the_controls(open_page):
 
 def test_one_of_several_lines_is_chosen_by_keyboard(open_page):
     """The chooser names the pairs; the line shown is that of the pair."""
-    machine = EEMClassifier(30, random_state=0).fit(*ternary())
-    page = open_page(build_report(machine, *ternary(1)))
-    assert page.locator("[data-line]:visible").count() == 1
+    classifier = EEMClassifier(30, random_state=0).fit(*ternary())
+    page = open_page(build_report(classifier, *ternary(1)))
+    assert page.locator("[data-pair]:visible").count() == 1
     page.focus("#pair")
     page.keyboard.press("ArrowDown")
-    assert page.locator("[data-line]:visible").get_attribute("data-line") == "1"
+    assert page.locator("[data-pair]:visible").get_attribute("data-pair") == "1"
     assert "first kind – third" in page.locator("#pair option:checked").text_content()
 
 
 def test_two_columns_and_a_path_load_in_silence(open_page):
     """All pictures at once; the fixture listens."""
     X, y = make_moons(300, noise=0.3, random_state=0)
-    machine = EEMClassifier(30, random_state=0).fit(X[::2], y[::2])
+    classifier = EEMClassifier(30, random_state=0).fit(X[::2], y[::2])
     path = [
         {"size": h, "gmean": 0.8, "divergence": 2.0, "setting": s} for h in (10, 20) for s in "ab"
     ]
-    page = open_page(build_report(machine, X[1::2], y[1::2], about=About(path=path)))
+    page = open_page(build_report(classifier, X[1::2], y[1::2], about=About(path=path)))
     assert page.locator("svg").count() == 6
-    assert "very point" in page.inner_text("main")
+    assert "class predicted at that point" in page.inner_text("main")

@@ -20,8 +20,9 @@ from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, load
 from extreme_entropy.errors import FileFormatError, InputError
-from extreme_entropy.estimators import _arrow, _rows
-from extreme_entropy.estimators._learning import Learner
+from extreme_entropy.estimators import arrow
+from extreme_entropy.estimators import batches as batching
+from extreme_entropy.estimators.base import EntropyClassifier
 
 KILLS = 100
 N, D, SIZE = 6_000, 4, 200
@@ -59,7 +60,7 @@ def stopped(batches, after):
 def digest(machine):
     """All that was learnt and solved, to the last bit."""
     total = hashlib.sha256(machine.beta_.tobytes() + machine.variances_.tobytes())
-    for row in machine.summary_.cells:
+    for row in machine.summary_.moments:
         for cell in row:
             total.update(cell.mean.tobytes() + cell.scatter.tobytes() + cell.cubic.tobytes())
             total.update(np.array([cell.n, cell.quartic]).tobytes())
@@ -69,20 +70,20 @@ def digest(machine):
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
     """So that a few rows are several groups, of several batches each."""
-    monkeypatch.setattr(_rows, "BATCH_ROWS", 700)
+    monkeypatch.setattr(batching, "BATCH_ROWS", 700)
 
 
 @pytest.fixture
 def learnt(monkeypatch):
     """How many rows each group that was learnt had."""
     counts = []
-    learn = Learner._learn
+    learn = EntropyClassifier._learn
 
     def watched(self, given, classes):
         counts.append(len(given.y))
         return learn(self, given, classes)
 
-    monkeypatch.setattr(Learner, "_learn", watched)
+    monkeypatch.setattr(EntropyClassifier, "_learn", watched)
     return counts
 
 
@@ -281,8 +282,9 @@ def test_a_checkpoint_is_on_disk_before_it_takes_its_place(tmp_path, monkeypatch
     monkeypatch.setattr(os, "fsync", watched_sync)
     monkeypatch.setattr(os, "replace", watched_rename)
     interrupted(tmp_path / "fit.eem")
-    new = ".fit.eem.new/fit.eem"
-    assert done[:4] == [f"to {new}", f"sync {new}", "to fit.eem", "sync ."]
+    written, named, _, placed, folder = done[:5]
+    assert written.startswith("sync .fit.eem.new/")
+    assert [named, placed, folder] == ["to .fit.eem.new/fit.eem", "to fit.eem", "sync ."]
 
 
 def test_a_checkpoint_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
@@ -346,7 +348,7 @@ def fit_and_tell(batches, path, answer):
 
 def kill_often(folder):
     """Fork, fit, kill; until there were enough kills. Then let one end."""
-    _rows.BATCH_ROWS = 700
+    batching.BATCH_ROWS = 700
     path, answer = folder / "fit.eem", folder / "answer"
     batches = list(in_batches(*table(12_000)))
     start = time.perf_counter()
@@ -409,18 +411,18 @@ def test_pyarrow_sources_equal_arrays(columns, tmp_path):
         )
         twin = machine.twin().fit_batches(columns, target="label")
         assert np.sum(twin.summary_.counts) == N
-        with pytest.raises(InputError, match="the machine knows"):
+        with pytest.raises(InputError, match="the classifier knows"):
             machine.twin().fit_batches(columns.rename_columns([*"abcd", "label"]), target="label")
 
 
 def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatch):
     """The same file order and row groups are the same batches."""
-    monkeypatch.setattr(_arrow, "BATCH_ROWS", 2_000)
+    monkeypatch.setattr(arrow, "BATCH_ROWS", 2_000)
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
     source, path = pa.dataset.dataset(tmp_path), tmp_path / "fit.eem"
     expected = digest(new().fit_batches(source, target="label"))
-    learn = Learner._learn
+    learn = EntropyClassifier._learn
 
     def until_4000(self, *given):
         if hasattr(self, "summary_") and np.sum(self.summary_.counts) >= 4_000:
@@ -428,7 +430,7 @@ def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatc
         return learn(self, *given)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Learner, "_learn", until_4000)
+        patch.setattr(EntropyClassifier, "_learn", until_4000)
         with pytest.raises(KeyboardInterrupt):
             new().fit_batches(source, target="label", checkpoint=path, every=1)
     assert path.is_file()
@@ -448,9 +450,9 @@ def test_rows_read_in_small_steps_come_together_in_their_order(
     """Whatever the sizes, every row comes once; all batches but the last are large enough."""
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
-    monkeypatch.setattr(_arrow, "BATCH_ROWS", rows)
-    _, batches = _arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
-    X, y = zip(*batches, strict=True)
+    monkeypatch.setattr(arrow, "BATCH_ROWS", rows)
+    _, given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
+    X, y = zip(*given, strict=True)
     np.testing.assert_array_equal(np.concatenate(y), columns["label"].to_numpy())
     np.testing.assert_array_equal(np.concatenate(X)[:, 1], columns["x1"].to_numpy())
     assert all(len(part) >= min(rows, 2_000) for part in y[:-1])

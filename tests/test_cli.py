@@ -14,7 +14,7 @@ def eem(*words, code=0):
     return done.stdout + done.stderr
 
 
-def test_demo_shows_scores_beside_two_rivals_thresholds_and_probabilities(tmp_path):
+def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp_path):
     """The tour prints everything a newcomer should see, and ends by naming the report it wrote."""
     page = tmp_path / "page.html"
     shown = eem("demo", "--out", str(page))

@@ -1,6 +1,5 @@
 """Rows in Dask's blocks: the same machine as from gathered rows, wherever the work is done."""
 
-import importlib
 import os
 import re
 import signal
@@ -26,6 +25,7 @@ from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEM
 from extreme_entropy.engines import blocks as seam
 from extreme_entropy.engines.blocks import Block, on_block, tree
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
+from extreme_entropy.estimators.tables import Summaries
 from extreme_entropy.selection import one_pass
 
 ROOT = Path(__file__).parent.parent
@@ -72,7 +72,7 @@ def assert_alike(ours, theirs, X):
         whole = theirs.summary_.of_class(c)
         spread = np.sqrt(np.trace(whole.scatter) / whole.n)
         cubic = whole.quartic**0.75 * whole.n**0.25
-        for a, b in zip(ours.summary_.cells[c], theirs.summary_.cells[c], strict=True):
+        for a, b in zip(ours.summary_.moments[c], theirs.summary_.moments[c], strict=True):
             assert abs(a.n - b.n) <= 1e-12 * whole.n
             assert abs(a.mean - b.mean).max() <= 1e-12 * (np.linalg.norm(whole.mean) + spread)
             assert abs(a.scatter - b.scatter).max() <= 1e-12 * np.trace(whole.scatter)
@@ -87,7 +87,7 @@ def close(ours, theirs, tolerance=1e-6):
 
 def bits(machine):
     """All that was learnt and solved, to the last bit."""
-    cells = [cell for row in machine.summary_.cells for cell in row]
+    cells = [cell for row in machine.summary_.moments for cell in row]
     return [machine.beta_.tobytes(), *(c.scatter.tobytes() + c.cubic.tobytes() for c in cells)]
 
 
@@ -281,7 +281,7 @@ def test_dask_can_tell_the_size_of_a_sum(rows):
     """Summaries are spilled and moved by their size, not by that of a pointer."""
     with dask.config.set(scheduler="synchronous"):
         machine = new().fit(*in_blocks(*rows))
-    assert sizeof(machine.summary_) >= 2 * 5 * 20 * 20 * 8
+    assert sizeof(Summaries([machine.summary_])) >= 2 * 5 * 20 * 20 * 8
 
 
 def test_a_tree_follows_from_the_number_of_parts():
@@ -734,17 +734,3 @@ def test_the_page_on_engines_is_true(rows, tmp_path, monkeypatch):
         assert machine.score(folder, folder) == pytest.approx(machine.score(X, y))
     finally:
         sys.modules.pop("npz_folder")
-
-
-@pytest.mark.parametrize(
-    ("name", "page"), [("cluster", "internet-scale"), ("streaming", "cluster")]
-)
-def test_the_figures_on_scale_are_the_rows_on_disk(name, page, monkeypatch):
-    """The tables are what the benchmarks make of their rows."""
-    monkeypatch.syspath_prepend(ROOT / "benchmarks")
-    try:
-        text = (ROOT / "docs" / f"{page}.md").read_text()
-        assert importlib.import_module(name).page(text) == text
-    finally:
-        for module in (name, "rows", "measure"):
-            sys.modules.pop(module, None)

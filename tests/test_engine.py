@@ -9,12 +9,12 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
-from extreme_entropy.engines.threads import add_up, run
+from extreme_entropy.engines.threads import Threads
 from extreme_entropy.errors import IncompleteError, InputError
-from extreme_entropy.estimators._rows import check_rows
+from extreme_entropy.estimators.inputs import check_rows
 from extreme_entropy.moments.gram import add_gram, mirrored
 
-MANY = 40_000  # rows: several lanes and several gathered batches
+MANY = 40_000  # rows: several slices and several gathered batches
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +60,8 @@ def test_the_gram_matrix_is_added_in_place(dtype, n, h, rng):
 def test_results_keep_the_order_of_their_tasks(n_jobs):
     """Whichever thread is first."""
     tasks = [lambda i=i: i for i in range(20)]
-    assert list(run(tasks, n_jobs)) == list(range(20))
-    assert add_up(run([lambda i=i: str(i) for i in range(10)], n_jobs)) == "0123456789"
+    assert list(Threads(n_jobs)(tasks)) == list(range(20))
+    assert "".join(Threads(n_jobs)([lambda i=i: str(i) for i in range(10)])) == "0123456789"
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -73,7 +73,7 @@ def test_an_error_in_a_task_reaches_the_caller_and_blas_is_restored(n_jobs):
         raise ZeroDivisionError("in the task")
 
     with pytest.raises(ZeroDivisionError, match="in the task"):
-        list(run([lambda: 1, fail, lambda: 3], n_jobs))
+        list(Threads(n_jobs)([lambda: 1, fail, lambda: 3]))
     assert threadpool_info() == before
 
 
@@ -188,7 +188,7 @@ def test_a_file_mapped_into_memory_is_read_in_place(rows, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         machine = EEMClassifier(20, random_state=0)
-        checked = check_rows(machine, disk, y, None, reset=True)[0]
+        checked = check_rows(machine, disk, y, None, reset=True)[1]
         assert np.shares_memory(checked, disk)
         mapped = machine.fit(disk, y)
     expected = EEMClassifier(20, random_state=0).fit(X, y)

@@ -581,7 +581,7 @@ def test_kernel_densities_of_gaussian_samples_approach_the_closed_form():
 def test_samples_that_are_none_are_refused():
     """Each error says what must hold."""
     for sample in ([], [np.nan], [np.inf, 1.0], np.zeros((3, 1))):
-        with pytest.raises(InputError, match="finite numbers on the line"):
+        with pytest.raises(InputError, match="finite numbers, at least one"):
             kde_divergence(sample, [0.0, 1.0])
     for weight in ([1.0], [1.0, -1.0], [0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
         with pytest.raises(InputError, match="Weights must be"):

@@ -194,7 +194,7 @@ def test_sparse_rows_give_what_dense_rows_give(machine, form):
     """The same φ, folds, scaling and answers, however zeros are stored."""
     X, y = table()
     ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert ours.summary_.counts == theirs.summary_.counts
+    assert np.array_equal(ours.summary_.counts, theirs.summary_.counts)
     assert_same_answers(ours, theirs, form(X), X)
     np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
 
@@ -231,7 +231,7 @@ def test_untidy_sparse_rows_give_what_dense_rows_give(machine, form):
     X, y = table()
     np.testing.assert_array_equal(form(X).toarray(), X)
     ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert ours.summary_.counts == theirs.summary_.counts
+    assert np.array_equal(ours.summary_.counts, theirs.summary_.counts)
     assert_same_answers(ours, theirs, form(X), X)
 
 
@@ -266,7 +266,7 @@ def test_single_precision_stays_single_in_every_layer(machine):
     X = X.astype(np.float32)
     phi = clone(machine).fit(X, y).feature_map_.in_precision(X.dtype)
     assert phi.scaling(X).dtype == np.float32
-    assert phi.hidden(X).dtype == np.float32
+    assert phi.layer(phi.scaling(X)).dtype == np.float32
     assert phi(X).dtype == np.float32
 
 
@@ -291,7 +291,7 @@ def test_single_precision_answers_as_double_does(machine):
     single = X.astype(np.float32)
     ours, theirs = clone(machine).fit(single, y), clone(machine).fit(single.astype(float), y)
     assert ours.decision_function(single).dtype == np.float64
-    assert all(cell.scatter.dtype == np.float64 for row in ours.summary_.cells for cell in row)
+    assert all(cell.scatter.dtype == np.float64 for row in ours.summary_.moments for cell in row)
     a, b = ours.predict_proba(single), theirs.predict_proba(single.astype(float))
     np.testing.assert_allclose(a, b, atol=0.02)
     assert (ours.predict(single) == theirs.predict(single.astype(float))).mean() > 0.98
@@ -507,7 +507,7 @@ def test_the_papers_eekm_settings_are_the_papers():
     [
         (EEMClassifier(activation="tanh"), ["activation", "sig", "nsig", "rbf", "'tanh'"]),
         (EEMClassifier(scale="robust"), ["scale", "minmax", "standard", "quantile", "None"]),
-        (EEMClassifier(shrinkage="lw"), ["shrinkage", "ledoit-wolf", "oas", "none"]),
+        (EEMClassifier(shrinkage="lw"), ["shrinkage", "ledoit-wolf", "oas", "None"]),
         (EEMClassifier(shrinkage=1.5), ["shrinkage", "[0.0, 1.0]", "1.5"]),
         (EEMClassifier(ridge=-1), ["ridge", "-1"]),
         (EEMClassifier(decision="best"), ["decision", "paper", "cross-fitted"]),
@@ -545,8 +545,8 @@ def drawn(activation, d=7, n_hidden=400):
 def test_the_papers_neurons_are_uniform_on_the_unit_interval(activation):
     """Weights and biases fill [0, 1] evenly; nsig divides its product by d."""
     layer = drawn(activation)
-    weights = layer.centres if activation == "rbf" else layer.weights
-    biases = layer.widths if activation == "rbf" else layer.biases
+    weights = centres_of(layer).T if activation == "rbf" else layer.weights
+    biases = -layer.columns[-2] if activation == "rbf" else layer.biases
     weights = weights * 7 if activation == "nsig" else weights
     assert weights.shape == (7, 400)
     for numbers in (weights.ravel(), biases):
@@ -562,6 +562,11 @@ def test_nsig_is_sig_with_the_product_divided_by_the_number_of_columns():
     np.testing.assert_array_equal(sig.biases, nsig.biases)
 
 
+def centres_of(layer):
+    """w of radial neurons, whose columns are [2bw; −b; ln c − b‖w‖²]."""
+    return (layer.columns[:-2] / (-2 * layer.columns[-2])).T
+
+
 def neuron(activation, layer, i, z):
     """One neuron's answer to one row, as the paper writes it."""
     if activation in ("sig", "nsig", "relu"):
@@ -569,9 +574,9 @@ def neuron(activation, layer, i, z):
         if activation == "relu":
             return max(0.0, float(w @ z) - b)
         return 1 / (1 + np.exp(-(w @ z) + b))
-    w = layer.centres[:, i]
     if activation == "rbf":
-        return np.exp(-layer.widths[i] * ((w - z) ** 2).sum())
+        return np.exp(layer.columns[-2, i] * ((centres_of(layer)[i] - z) ** 2).sum())
+    w = layer.centres[:, i]
     if not (w.any() or z.any()):
         return 1.0  # two empty rows are alike
     if activation == "tanimoto":
@@ -636,6 +641,8 @@ def gram(kernel, A, B, gamma):
 
 def landmarks_of(machine):
     layer = machine.feature_map_.layer
+    if hasattr(layer, "columns"):
+        return centres_of(layer)
     return layer.centres.T if hasattr(layer, "centres") else layer.landmarks
 
 
@@ -653,10 +660,9 @@ def test_kernels_are_scikit_learns(kernel):
     """The hidden layer is k(x, landmark) for rows of the data as landmarks."""
     machine, X, _ = fit_kernel(kernel)
     landmarks = landmarks_of(machine)
-    assert all((row == X).all(axis=1).any() for row in landmarks)
-    np.testing.assert_allclose(
-        machine.feature_map_.hidden(X), gram(kernel, X, landmarks, 0.7), rtol=1e-9, atol=1e-12
-    )
+    assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
+    expected = gram(kernel, X, landmarks, 0.7)
+    np.testing.assert_allclose(machine.feature_map_.layer(X), expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, rational])

@@ -1,6 +1,8 @@
 """Summary ↦ decision: β, the shrunk covariances, the thresholds, the probabilities."""
 
+from functools import reduce
 from itertools import combinations, pairwise
+from operator import add
 
 import numpy as np
 import pytest
@@ -11,14 +13,11 @@ from scipy.stats import norm
 from sklearn.covariance import OAS, LedoitWolf
 
 from extreme_entropy import EEMClassifier
-from extreme_entropy.engines.threads import add_up
 from extreme_entropy.machine.coupling import couple
-from extreme_entropy.machine.covariance import shrink
-from extreme_entropy.machine.decision import GaussianPair, floored
-from extreme_entropy.machine.machine import SHARES, solve
-from extreme_entropy.machine.operator import Ridge, operators_of, solve_operator
-from extreme_entropy.moments.class_moments import ClassMoments
-from extreme_entropy.moments.summary import Summary
+from extreme_entropy.machine.decision import GaussianPair
+from extreme_entropy.machine.machine import SHARES, floored, solve
+from extreme_entropy.machine.operator import Ridge, operators_of, shrink, solve_operator
+from extreme_entropy.moments.summary import ClassMoments, Summary
 
 # ------------------------------------------------------------------ the operator
 
@@ -83,11 +82,12 @@ def test_operators_of_several_ridges_are_those_of_each(rng):
     classes = [shrink(ClassMoments.of(rng.normal(size=(30, 5)) + c), 0.1) for c in (0, 1)]
     ridges = [Ridge(0.3), Ridge(relative=0.5), Ridge(), Ridge(2.0)]
     m = classes[1].mean - classes[0].mean
-    for ridge, beta in zip(ridges, operators_of(*classes, ridges), strict=True):
+    betas, added = operators_of(*classes, ridges)
+    for ridge, beta, more in zip(ridges, betas, added, strict=True):
         covariance = sum(c.covariance for c in classes)
-        covariance = covariance + np.eye(5) * (
-            ridge.absolute + ridge.relative * np.trace(covariance) / 5
-        )
+        expected = ridge.absolute + ridge.relative * np.trace(covariance) / 5
+        assert more == pytest.approx(expected, rel=1e-12)
+        covariance = covariance + np.eye(5) * expected
         direction = np.linalg.solve(covariance, m)
         np.testing.assert_allclose(beta, 2 * direction / (m @ direction), rtol=1e-10)
 
@@ -240,7 +240,7 @@ def test_thresholds_are_smooth_where_the_variances_become_equal(sign, bias, mean
 )
 def test_a_class_without_spread_still_gets_a_density(variances, gap):
     """Variances are floored to be positive; log-odds and thresholds are then finite."""
-    low, high = floored(variances, gap)
+    low, high = floored(*variances, gap)
     assert min(low, high) > 0
     assert low >= variances[0]
     assert high >= variances[1]
@@ -251,8 +251,8 @@ def test_a_class_without_spread_still_gets_a_density(variances, gap):
 
 def test_variances_of_a_usual_size_are_not_floored():
     """The floor is a millionth of the other variance, no more."""
-    assert floored((0.2, 1e5), 2.0) == (0.2, 1e5)
-    assert floored((0.0, 1e5), 2.0) == (1e5 * 1e-6, 1e5)
+    assert floored(0.2, 1e5, 2.0) == (0.2, 1e5)
+    assert floored(0.0, 1e5, 2.0) == (1e5 * 1e-6, 1e5)
 
 
 # ------------------------------------------------------------------ the covariances
@@ -264,37 +264,37 @@ def _rows(rng, n, h):
     return rng.standard_t(7, size=(n, h)) @ mixing.T + 3.0
 
 
-RIVALS = {"ledoit-wolf": LedoitWolf, "oas": OAS}
+THEIRS = {"ledoit-wolf": LedoitWolf, "oas": OAS}
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", THEIRS)
 @pytest.mark.parametrize(("n", "h"), [(25, 80), (300, 20), (40, 40), (2000, 5), (60, 2)])
 def test_shrinkage_is_scikit_learns(rng, name, n, h):
     """ε and Σ from n, S and q alone, on data where ε is strictly between 0 and 1."""
     rows = _rows(rng, n, h)
-    theirs = RIVALS[name]().fit(rows)
+    theirs = THEIRS[name]().fit(rows)
     assert 1e-4 < theirs.shrinkage_ < 0.999
     _, _, sigma, epsilon = shrink(ClassMoments.of(rows), name)
     assert epsilon == pytest.approx(theirs.shrinkage_, rel=1e-11)
     np.testing.assert_allclose(sigma, theirs.covariance_, rtol=0, atol=1e-12 * np.trace(sigma) / h)
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", THEIRS)
 def test_one_column_cannot_be_shrunk(rng, name):
     """With h = 1 the target is the variance itself, whatever ε."""
     rows = _rows(rng, 40, 1)
     sigma = shrink(ClassMoments.of(rows), name).covariance
-    np.testing.assert_allclose(sigma, RIVALS[name]().fit(rows).covariance_, rtol=1e-12)
+    np.testing.assert_allclose(sigma, THEIRS[name]().fit(rows).covariance_, rtol=1e-12)
 
 
-@pytest.mark.parametrize("name", RIVALS)
+@pytest.mark.parametrize("name", THEIRS)
 def test_shrinkage_of_a_merged_summary_is_that_of_all_rows(rng, name):
     """ε survives a merge of parts with different means, at an offset of 10⁴, and a subtraction."""
     parts = [_rows(rng, n, 12) + 2 * rng.normal(size=12) + 1e4 for n in (1, 30, 7, 55)]
     extra = ClassMoments.of(_rows(rng, 20, 12))
-    merged = (add_up(map(ClassMoments.of, parts)) + extra) - extra
-    _, _, sigma, epsilon = shrink(add_up(map(ClassMoments.of, parts)), name)
-    theirs = RIVALS[name]().fit(np.concatenate(parts) - 1e4)
+    merged = (reduce(add, map(ClassMoments.of, parts)) + extra) - extra
+    _, _, sigma, epsilon = shrink(reduce(add, map(ClassMoments.of, parts)), name)
+    theirs = THEIRS[name]().fit(np.concatenate(parts) - 1e4)
     assert 1e-3 < theirs.shrinkage_ < 0.999
     assert epsilon == pytest.approx(theirs.shrinkage_, rel=1e-9)
     np.testing.assert_allclose(sigma, theirs.covariance_, atol=1e-9)
@@ -303,7 +303,7 @@ def test_shrinkage_of_a_merged_summary_is_that_of_all_rows(rng, name):
 
 
 def test_a_number_is_the_shrinkage_itself(rng):
-    """Σ = (1−ε)cov + ε tr(cov)/h I; "none" is ε = 0. The summary is left as it was."""
+    """Σ = (1−ε)cov + ε tr(cov)/h I; None is ε = 0. The summary is left as it was."""
     moments = ClassMoments.of(_rows(rng, 30, 4))
     before = moments.scatter.copy()
     cov = np.cov(_rows(np.random.default_rng(20150101), 30, 4).T, bias=True)
@@ -312,11 +312,11 @@ def test_a_number_is_the_shrinkage_itself(rng):
         expected = (1 - epsilon) * cov + epsilon * np.trace(cov) / 4 * np.eye(4)
         np.testing.assert_allclose(sigma, expected, atol=1e-13)
         assert given_back == epsilon
-    np.testing.assert_allclose(shrink(moments, "none").covariance, cov, atol=1e-13)
+    np.testing.assert_allclose(shrink(moments, None).covariance, cov, atol=1e-13)
     assert np.array_equal(moments.scatter, before)
 
 
-@pytest.mark.parametrize("name", ["ledoit-wolf", "oas", "none"])
+@pytest.mark.parametrize("name", ["ledoit-wolf", "oas", None])
 def test_one_row_or_none_has_no_covariance(name):
     """Zeros, not NaN."""
     for moments in (ClassMoments.empty(3), ClassMoments.of(np.ones((1, 3)))):
@@ -349,7 +349,7 @@ def _machine(rng, n_classes, log_priors=None, log_costs=None, **settings):
 def _solved(rows):
     return solve(
         Summary(tuple((ClassMoments.of(part),) for part in rows)),
-        shrinkage="none",
+        shrinkage=None,
         ridge=0.0,
         cross_fitted=False,
         log_priors=np.zeros(2),
@@ -359,7 +359,7 @@ def _solved(rows):
 
 def test_the_line_carries_the_classes_own_moments(rng):
     """m± = βᵀm± and S± = βᵀΣ±β: with ε = 0, the mean and variance of the projected rows."""
-    machine, _, rows = _machine(rng, 2, shrinkage="none")
+    machine, _, rows = _machine(rng, 2, shrinkage=None)
     projected = [part @ machine.operators[0] for part in rows]
     np.testing.assert_allclose(machine.gaussians[0].means, [p.mean() for p in projected])
     np.testing.assert_allclose(machine.gaussians[0].variances, [p.var() for p in projected])
@@ -373,7 +373,7 @@ def test_one_row_borrows_the_spread_of_the_other_class(rng):
         machine = _solved(pair)
         low, high = machine.gaussians[0].variances
         assert low == high == pytest.approx((rows @ machine.operators[0]).var())
-        assert machine.remarks == ("one row",)
+        assert machine.diagnostics == ("one row",)
     low, high = _solved((row, rows[:1])).gaussians[0].variances
     assert 0 < low == high < 1e-6
 
@@ -382,7 +382,7 @@ def test_equal_means_give_a_constant_machine(rng):
     """β = 0 and even odds everywhere, with a remark for the user."""
     rows = rng.normal(size=(40, 3))
     machine = _solved((rows, 3 * (rows - rows.mean(axis=0)) + rows.mean(axis=0)))
-    assert machine.remarks == ("degenerate",)
+    assert machine.diagnostics == ("degenerate",)
     assert not machine.operators.any()
     np.testing.assert_array_equal(np.exp(machine.log_probabilities(np.zeros((4, 1)))), 0.5)
     assert len(machine.thresholds[0]) == 0
@@ -390,7 +390,7 @@ def test_equal_means_give_a_constant_machine(rng):
 
 def test_ridge_is_added_once_to_the_sum_of_the_covariances(rng):
     """β ∝ (Σ₊ + Σ₋ + rI)⁻¹m; the variances on the line stay those of Σ±."""
-    machine, _, rows = _machine(rng, 2, shrinkage="none", ridge=1.7)
+    machine, _, rows = _machine(rng, 2, shrinkage=None, ridge=1.7)
     covariances = [np.cov(part.T, bias=True) for part in rows]
     m = rows[1].mean(axis=0) - rows[0].mean(axis=0)
     direction = np.linalg.solve(sum(covariances) + 1.7 * np.eye(3), m)
@@ -418,7 +418,7 @@ def test_probabilities_follow_from_bayes_rule(rng, priors, n_thresholds):
     assert len(thresholds) == n_thresholds
     at = machine.scores(thresholds[:, None])
     np.testing.assert_allclose(at, 0, atol=1e-9)
-    free = machine.with_stakes(machine.log_priors, np.zeros(2))
+    free = machine.with_priors_and_costs(machine.log_priors, np.zeros(2))
     np.testing.assert_array_equal(np.exp(free.log_probabilities(t)), ours)
 
 

@@ -1,7 +1,9 @@
 """The summary of rows is a commutative monoid, and however it is reached it is the definition's."""
 
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
+from operator import add
 
 import numpy as np
 import pytest
@@ -11,18 +13,24 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
-from extreme_entropy.engines.threads import add_up
-from extreme_entropy.features import chunks
-from extreme_entropy.features.chunks import lanes, spans
+from extreme_entropy.engines import threads
+from extreme_entropy.engines.threads import row_batches, row_slices
+from extreme_entropy.estimators.inputs import Columns
+from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.feature_map import FeatureMap, same
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
-from extreme_entropy.moments.class_moments import ClassMoments, from_sums
-from extreme_entropy.moments.reduction import summarise
-from extreme_entropy.moments.summary import Summary
+from extreme_entropy.moments.summary import ClassMoments, Summary, from_sums
 
 N_FOLDS = 5
+
+
+def summarise(phi, X, y, weight, n_classes, n_folds):
+    """The summary of rows in memory with labels 0, 1, …, in folds by their content."""
+    rows = InMemory(Columns(X.shape[1], None), X, y, weight)
+    [summary] = rows.summarise(phi, np.arange(n_classes), n_folds)
+    return summary
 
 
 def assert_alike(ours, theirs, rows, tolerance=1e-9):
@@ -45,7 +53,7 @@ def assert_alike(ours, theirs, rows, tolerance=1e-9):
 
 def assert_summaries_alike(ours, theirs, rows):
     """Cell by cell."""
-    for mine, yours in zip(ours.cells, theirs.cells, strict=True):
+    for mine, yours in zip(ours.moments, theirs.moments, strict=True):
         for a, b in zip(mine, yours, strict=True):
             assert_alike(a, b, rows)
 
@@ -69,7 +77,7 @@ def test_the_order_of_merging_does_not_matter(parts):
     a, b, c = map(ClassMoments.of, parts)
     rows = np.concatenate(parts)
     whole = ClassMoments.of(rows)
-    for merged in ((a + b) + c, a + (b + c), (c + a) + b, c + (b + a), add_up([b, a, c])):
+    for merged in ((a + b) + c, a + (b + c), (c + a) + b, c + (b + a), reduce(add, [b, a, c])):
         assert_alike(merged, whole, rows)
 
 
@@ -89,10 +97,10 @@ def test_nothing_plus_nothing_is_nothing():
     assert same(nothing + nothing, nothing)
     assert same(nothing - nothing, nothing)
     assert same(ClassMoments.of(np.empty((0, 3))), nothing)
-    assert not nothing.covariance.any()
+    assert not nothing.scatter.any()
     table = Summary.empty(2, N_FOLDS, 3)
     assert same(table + table, table)
-    assert table.counts == ((0.0,) * N_FOLDS,) * 2
+    assert np.array_equal(table.counts, np.zeros((2, N_FOLDS)))
 
 
 @given(row_sets(2))
@@ -144,7 +152,7 @@ def test_the_rows_outside_a_fold_are_the_sum_of_the_other_folds(rng):
     for c in range(2):
         for k in range(N_FOLDS):
             rows = H[(labels == c) & (folds != k)]
-            assert_alike(table.of_class(c) - table.cells[c][k], ClassMoments.of(rows), rows)
+            assert_alike(table.of_class(c) - table.moments[c][k], ClassMoments.of(rows), rows)
 
 
 # ------------------------------------------------------------------ through φ
@@ -168,7 +176,7 @@ def test_the_reduction_is_the_definition(rng, monkeypatch, kind, chunk):
     """However rows are chunked, each class and fold gets the moments of its own φ(x)."""
     X, y = _data(rng)
     phi = feature_map_(kind, X, y)
-    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
+    monkeypatch.setattr(threads, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
     H, folds = phi(X.copy()), phi.content(X) % np.uint64(N_FOLDS)
     ours = summarise(phi, X, y, None, 3, N_FOLDS)
     assert_summaries_alike(ours, _by_definition(H, y, folds, 3, N_FOLDS), H)
@@ -178,7 +186,7 @@ def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
     """Shuffled rows, and rows in batches of any sizes (one of them empty), sum to the same."""
     X, y = _data(rng)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     whole = summarise(phi, X, y, None, 3, N_FOLDS)
     order = rng.permutation(len(X))
     assert_summaries_alike(summarise(phi, X[order], y[order], None, 3, N_FOLDS), whole, phi(X))
@@ -194,14 +202,14 @@ def test_a_weight_is_a_repetition(rng, monkeypatch):
     """Weights 1, 2, 3 equal the rows once, twice, thrice; fractions scale every moment."""
     X, y = _data(rng, 300)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     weight = rng.integers(1, 4, len(X))
     repeated = np.repeat(np.arange(len(X)), weight)
     ours = summarise(phi, X, y, weight.astype(float), 3, N_FOLDS)
     theirs = summarise(phi, X[repeated], y[repeated], None, 3, N_FOLDS)
     assert_summaries_alike(ours, theirs, phi(X[repeated]))
     halved = summarise(phi, X, y, weight / 2, 3, N_FOLDS)
-    for half, full in zip(halved.cells, ours.cells, strict=True):
+    for half, full in zip(halved.moments, ours.moments, strict=True):
         for a, b in zip(half, full, strict=True):
             twice = ClassMoments(2 * a.n, a.mean, 2 * a.scatter, 2 * a.cubic, 2 * a.quartic)
             assert_alike(twice, b, phi(X[repeated]))
@@ -224,10 +232,10 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
     X, y = _data(rng, 4000)
     X = X.astype(np.float32)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     single = summarise(phi, X, y, None, 3, 1)
     double = summarise(phi, X.astype(np.float64), y, None, 3, 1)
-    for (a,), (b,) in zip(single.cells, double.cells, strict=True):
+    for (a,), (b,) in zip(single.moments, double.moments, strict=True):
         assert a.scatter.dtype == np.float64
         np.testing.assert_allclose(a.mean, b.mean, atol=2e-7)
         np.testing.assert_allclose(a.scatter, b.scatter, atol=2e-6 * np.trace(b.scatter))
@@ -235,11 +243,11 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
 
 
 def test_any_number_of_threads_gives_the_same_bits(rng):
-    """Lanes follow from the number of rows alone, so threads cannot change a bit."""
+    """Slices follow from the number of rows alone, so threads cannot change a bit."""
     X = rng.normal(size=(40_000, 3))
-    X = X[X[:, 0].argsort()]  # lanes that differ, or the order of merging would hardly show
+    X = X[X[:, 0].argsort()]  # slices that differ, or the order of merging would hardly show
     y = (X[:, 0] + rng.normal(size=len(X)) > 1).astype(int)
-    assert len(lanes(len(X))) > 2
+    assert len(row_slices(len(X))) > 2
     machines = [
         EEMClassifier(8, activation="rbf", random_state=0, n_jobs=n_jobs).fit(X, y)
         for n_jobs in (1, 2, 3)
@@ -252,29 +260,31 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
     assert_summaries_alike(machines[0].summary_, expected, H)
 
 
-@pytest.mark.parametrize("cut", [lanes, lambda n: spans(n, 3), lambda n: spans(n, 10_000)])
-def test_lanes_and_spans_cover_every_row_once(cut):
+@pytest.mark.parametrize(
+    "cut", [row_slices, lambda n: row_batches(n, 3), lambda n: row_batches(n, 10_000)]
+)
+def test_slices_and_batches_cover_every_row_once(cut):
     """For any number of rows, they follow one another from the first row to the last."""
     for n in (0, 1, 8191, 16_384, 16_385, 100_000, 1_000_003, 3_000_000):
-        covered = [(part.start, part.stop) for part in cut(n)]
+        covered = [(part.start, part.stop) for part in cut(n)] or [(0, 0)]
         assert covered[0][0] == 0
         assert covered[-1][1] == n
         assert all(a[1] == b[0] for a, b in pairwise(covered))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
-def test_spans_and_pieces_sum_to_the_definition(rng, monkeypatch, weighted):
-    """Rows in several spans, each class in several pieces, drifting away from the first rows."""
+def test_batches_and_tasks_sum_to_the_definition(rng, monkeypatch, weighted):
+    """Rows in several batches, each class in several tasks, drifting away from the first rows."""
     X, y = _data(rng, 3000)
     X += np.linspace(0, 30, len(X))[:, np.newaxis]
     phi = feature_map_("rbf", X, y)
     weight = rng.integers(1, 3, len(X)).astype(float) if weighted else None
     rows = np.repeat(np.arange(len(X)), 1 if weight is None else weight.astype(int))
     H, folds = phi(X[rows]), phi.content(X[rows]) % np.uint64(2)
-    monkeypatch.setattr(chunks, "LONGEST_SPAN", 1100)
-    monkeypatch.setattr(chunks, "LANE_ROWS", 60)
-    assert len(spans(len(X), 4)) == 3
-    assert len(lanes(1000)) > 10
+    monkeypatch.setattr(threads, "LONGEST_BATCH", 1100)
+    monkeypatch.setattr(threads, "SLICE_ROWS", 60)
+    assert len(row_batches(len(X), 4)) == 3
+    assert len(row_slices(1000)) > 10
     ours = summarise(phi, X, y, weight, 3, 2)
     assert_summaries_alike(ours, _by_definition(H, y[rows], folds, 3, 2), H)
 
@@ -319,7 +329,7 @@ def test_the_quartic_survives_an_offset_that_raw_sums_do_not(rng):
     assert abs(raw / exact - 1) > 0.5
     for size in (1, 7, 120):
         parts = [ClassMoments.of(rows[i : i + size]) for i in range(0, len(rows), size)]
-        assert add_up(parts).quartic == pytest.approx(exact, rel=1e-10)
+        assert reduce(add, parts).quartic == pytest.approx(exact, rel=1e-10)
 
 
 def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
@@ -327,8 +337,8 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     X = rng.normal(size=(150, 8)) + 1e4
     layer = Custom(lambda Z, weights, biases: Z, np.zeros((8, 8)), np.zeros(8))
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
-    monkeypatch.setattr(chunks, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     for weight in (None, np.ones(150)):
         phi = FeatureMap(content, Identity(8), layer)
-        ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).cells
+        ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).moments
         assert moments.quartic == pytest.approx(_exact_quartic(X), rel=1e-9)

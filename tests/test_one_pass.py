@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
@@ -10,17 +11,14 @@ from sklearn.model_selection import (
     ShuffleSplit,
     StratifiedKFold,
 )
-from sklearn.utils import check_random_state
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import InputError
-from extreme_entropy.features.feature_map import same
-from extreme_entropy.features.landmarks import nested_whitening
-from extreme_entropy.features.mixed import draw_mixed
+from extreme_entropy.features.landmarks import whitening
+from extreme_entropy.features.neurons import draw_mixed
 from extreme_entropy.machine.machine import solve
-from extreme_entropy.metrics import gmean_score, gmean_scorer
-from extreme_entropy.moments.class_moments import ClassMoments
-from extreme_entropy.moments.summary import Summary
+from extreme_entropy.metrics import gmean_scorer
+from extreme_entropy.moments.summary import ClassMoments, Summary
 from extreme_entropy.selection import one_pass
 
 SIZES = (6, 15, 30)
@@ -45,21 +43,23 @@ def problem(rng, n=300, d=4, n_classes=2):
     return X, y
 
 
+def drawn_in_each_fold(search, X):
+    """Whether φ looks at so many rows that it is drawn anew in each training set."""
+    sizes = {spec.sample_size for spec in search._specifications(SIZES[-1])}
+    return max(sizes) > 0.5 * len(X) or one_pass.LEFT > 1
+
+
 def judged(search, X, y, **fit):
     """{(setting, size, fold): (estimator, lines, labels)} as a scorer was shown them."""
     recorder = Recorder()
     search.set_params(scoring=recorder).fit(X, y, **fit)
     calls = iter(recorder.seen)
     n_settings, n_sizes, n_folds = search.path_.scores.shape
-    # Activations have a pass each; all γ share one.
-    shared = isinstance(search, EEKMClassifierCV)
-    passes = [range(n_settings)] if shared else [[s] for s in range(n_settings)]
+    order = [(setting, fold) for setting in range(n_settings) for fold in range(n_folds)]
+    if drawn_in_each_fold(search, X):
+        order = [(setting, fold) for fold in range(n_folds) for setting in range(n_settings)]
     found = {
-        (setting, size, fold): next(calls)
-        for settings in passes
-        for fold in range(n_folds)
-        for setting in settings
-        for size in range(n_sizes)
+        (setting, size, fold): next(calls) for setting, fold in order for size in range(n_sizes)
     }
     assert next(calls, None) is None
     return found
@@ -130,7 +130,7 @@ def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
         machine = solve(
             training, shrinkage="ledoit-wolf", ridge="auto", cross_fitted=True, **stakes
         )
-        assert not machine.remarks
+        assert not machine.diagnostics
         line = h[folds == fold] @ machine.operators.T
         close(estimator.decision_function(lines), machine.scores(line))
 
@@ -148,9 +148,7 @@ def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng)
         close(estimator.decision_function(lines), refit.decision_function(X[test]))
         phi = refit.feature_map_
         for size, k in enumerate(SIZES[:2]):
-            chosen = np.r_[phi.block(k)]
-            assert len(chosen) == k
-            h = phi(X)[:, chosen]
+            h = phi(X)[:, :k]
             summary = Summary(tuple((ClassMoments.of(h[train][y[train] == c]),) for c in (0, 1)))
             machine = solve(
                 summary,
@@ -245,7 +243,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
         [np.sum((y == c) & (folds == f)) for f in range(best.summary_.n_folds)] for c in (0, 1)
     ]
     np.testing.assert_allclose(best.summary_.counts, counts)
-    cells = best.summary_.cells
+    cells = best.summary_.moments
     H = best.feature_map_(X)
     np.testing.assert_allclose(
         cells[1][0].mean, H[(y == 1) & (folds == 0)].mean(axis=0), atol=1e-9 * abs(H).max()
@@ -291,18 +289,17 @@ def test_a_class_of_equal_rows_still_gets_to_every_fold(rng):
     assert np.bincount(folds[:30], minlength=10).tolist() == [3] * 10
 
 
-def test_what_was_judged_is_what_is_fitted():
-    """More columns than half of the small layer: it has the first of them, in the end as well."""
+@pytest.mark.parametrize("search", [EEMClassifierCV, EEKMClassifierCV])
+def test_the_best_estimator_fitted_anew_is_the_one_that_was_chosen(search):
+    """`best_params_` say it all: a smaller φ is the first part of a larger one."""
     rng = np.random.default_rng(0)
     X, X_new = rng.standard_normal((2, 90, 60))
     y, y_new = ((part[:, 0] + part[:, 1] > 0).astype(int) for part in (X, X_new))
-    search = EEMClassifierCV((10, 120), random_state=0).fit(X, y)
-    assert search.best_params_["n_hidden"] == 10
-    seed = int(check_random_state(0).randint(2**31 - 1))
-    largest = EEMClassifier(120, random_state=seed).fit(X, y)
-    assert same(search.best_estimator_.feature_map_, largest.feature_map_.first(10))
-    assert gmean_score(y_new, search.predict(X_new)) > 0.8
-    search.best_estimator_.partial_fit(X_new, y_new).forget(X_new, y_new)
+    chosen = search((10, 30, 60), random_state=0).fit(X, y).best_estimator_
+    again = clone(chosen).fit(X, y)
+    np.testing.assert_allclose(again.project(X_new), chosen.project(X_new), atol=1e-9)
+    np.testing.assert_allclose(again.predict_proba(X_new), chosen.predict_proba(X_new), atol=1e-9)
+    chosen.partial_fit(X_new, y_new).forget(X_new, y_new)
 
 
 def test_sorted_rows_do_not_mislead_the_choice():
@@ -344,10 +341,13 @@ def test_rows_drawn_stay_in_every_training_set(rng, monkeypatch):
     """Training counts of each fold's machine include the drawn rows."""
     X, y = problem(rng, 4000)
     counts = []
-    kept = one_pass.Terms.solve
-    monkeypatch.setattr(
-        one_pass.Terms, "solve", lambda self, s: counts.append(np.sum(s.counts)) or kept(self, s)
-    )
+    kept = one_pass.solve
+
+    def watched(summary, **settings):
+        counts.append(summary.counts.sum())
+        return kept(summary, **settings)
+
+    monkeypatch.setattr(one_pass, "solve", watched)
     found = judged(EEMClassifierCV((5,), activation=("mixed",), cv=4), X, y)
     scored = [len(labels) for _, _, labels in found.values()]
     np.testing.assert_allclose(np.array(counts) + scored, 4000)
@@ -434,41 +434,56 @@ def test_any_scorer_by_name(rng):
 # ------------------------------------------------------------------ the nested whitening
 
 
-@pytest.mark.parametrize("rank", [4, 30])
-def test_the_nested_whitening_is_one_and_nested(rng, rank):
-    """WᵀKW = I of K's rank, and its leading blocks whiten the first landmarks."""
-    A = rng.normal(size=(30, rank))
-    gram = A @ A.T
-    W, ranks = nested_whitening(gram, np.dtype(float))
-    assert W.shape == (30, rank)
-    assert ranks.tolist() == [1, *np.minimum(np.arange(1, 31), rank)]
-    np.testing.assert_allclose(W.T @ gram @ W, np.eye(rank), atol=1e-6)
+def test_the_whitening_is_one_and_nested(rng):
+    """WᵀKW = I, and its leading blocks whiten the first landmarks."""
+    A = rng.normal(size=(30, 30))
+    gram = A @ A.T + np.eye(30)
+    W = whitening(gram, np.dtype(float))
+    np.testing.assert_allclose(W.T @ gram @ W, np.eye(30), atol=1e-6)
     for k in (3, 10):
-        theirs, _ = nested_whitening(gram[:k, :k], np.dtype(float))
-        np.testing.assert_allclose(W[:k, : ranks[k]], theirs, atol=1e-8)
+        theirs = whitening(gram[:k, :k], np.dtype(float))
+        np.testing.assert_allclose(W[:k, :k], theirs, atol=1e-6)
 
 
-def test_landmarks_that_nearly_coincide_add_nothing(rng):
-    """A pivot of rounding size is dropped though the Cholesky factor exists."""
-    Z = rng.random((8, 2))
-    Z[5] = Z[2] + 1e-7
-    gram = np.exp(-((Z[:, None] - Z) ** 2).sum(axis=2))
-    np.linalg.cholesky(gram + 1e-14 * np.eye(8))
-    W, ranks = nested_whitening(gram + 1e-14 * np.eye(8), np.dtype(float))
-    assert ranks.tolist() == [1, 1, 2, 3, 4, 5, 5, 6, 7]
-    assert np.abs(W).max() < 1e5
+@pytest.mark.parametrize("r", [1, 4])
+def test_landmarks_that_are_combinations_of_others_add_nothing(rng, r):
+    """Of 30 landmarks of rank r, features are as good as r: they multiply to the same kernel."""
+    A = rng.normal(size=(30, r))
+    gram = A @ A.T
+    features = gram @ whitening(gram, np.dtype(float))
+    np.testing.assert_allclose(features @ features.T, gram, atol=1e-7 * np.abs(gram).max())
+    variances = np.linalg.eigvalsh(features.T @ features)
+    assert (variances > 1e-6 * variances[-1]).sum() == r
+
+
+def test_kernels_that_are_zero_or_indefinite_are_whitened_to_finite_features(rng):
+    """The first have features of zero, the others are lifted until they are definite."""
+    assert not (np.zeros((5, 5)) @ whitening(np.zeros((5, 5)), np.dtype(float))).any()
+    A = rng.normal(size=(8, 8))
+    assert np.isfinite(whitening(A + A.T, np.dtype(float))).all()
 
 
 @pytest.mark.parametrize("k", [1, 2, 7, 12])
 @pytest.mark.parametrize("d", [3, 9])
-def test_a_smaller_mixed_layer_has_as_many_linear_neurons_as_one_drawn(rng, k, d):
-    """At most half of them, the first of each kind; φ of it is a part of φ."""
+def test_a_smaller_mixed_layer_is_the_first_part_of_a_larger_one(rng, k, d):
+    """Drawn alone it has the same neurons; linear ones are at most half of them, and at most d."""
     rows = rng.random((40, d))
-    largest = draw_mixed(12, rows, np.random.default_rng(0))
+    largest, drawn = draw_mixed(12, rows, 0), draw_mixed(k, rows, 0)
     smaller = largest.first(k)
-    assert smaller.linear.size == draw_mixed(k, rows, np.random.default_rng(0)).linear.size
-    assert smaller.size == k
-    np.testing.assert_allclose(smaller(rows), largest(rows)[:, np.r_[largest.block(k)]])
+    assert smaller.n_linear == drawn.n_linear == min(d, k // 2)
+    assert smaller.size == drawn.size == k
+    np.testing.assert_allclose(smaller(rows), largest(rows)[:, :k])
+    np.testing.assert_allclose(drawn(rows), largest(rows)[:, :k], atol=1e-12)
+
+
+def test_all_linear_neurons_together_are_the_columns_up_to_a_rotation(rng):
+    """Their scalar products are those of the centred columns, times one number."""
+    rows = rng.random((40, 6)) * np.arange(1, 7)
+    linear = draw_mixed(30, rows, 0)(rows)[:, 1:12:2]
+    centred = rows - rows.mean(axis=0)
+    factor = 1 / rows.var(axis=0).mean()
+    np.testing.assert_allclose(linear @ linear.T, factor * centred @ centred.T, atol=1e-10)
+    assert linear.var(axis=0).mean() == pytest.approx(1.0)
 
 
 # ------------------------------------------------------------------ bad input

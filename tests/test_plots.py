@@ -1,4 +1,4 @@
-"""Pictures show what the machine says, where they are told to, and change nothing."""
+"""Pictures show what the classifier says, where they are told to, and change nothing."""
 
 import re
 import subprocess
@@ -42,8 +42,8 @@ from extreme_entropy.plots.regions import crossings, evenly_of_each
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-MACHINES = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
-every_machine = pytest.mark.parametrize("machine", MACHINES, ids=["EEM", "EEKM"])
+CLASSIFIERS = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
+every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=["EEM", "EEKM"])
 ROWS_PICTURES = [ProjectionDisplay, ProcessDisplay, OperatingDisplay, RegionsDisplay]
 all_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES)
 both_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES[:2])
@@ -94,29 +94,29 @@ class Searched(BaseEstimator):
         return self
 
 
-# ------------------------------------------------------------------------ the line
+# ------------------------------------------------------------------------ the projection
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("data", [moons, wide])
-def test_the_line_holds_what_the_machine_says(machine, data):
-    """Projections, Gaussians and thresholds are the machine's own."""
+def test_the_projection_is_the_classifiers(classifier, data):
+    """Projections, Gaussians and thresholds are the classifier's own."""
     X, y = data()
-    machine = clone(machine).fit(X, y)
-    display = ProjectionDisplay.from_estimator(machine, X, y)
-    np.testing.assert_allclose(display.projections, machine.project(X), rtol=1e-12, atol=1e-12)
-    np.testing.assert_array_equal(display.positive, y == machine.classes_[1])
-    np.testing.assert_array_equal(display.means, machine.means_)
-    np.testing.assert_array_equal(display.variances, machine.variances_)
+    classifier = clone(classifier).fit(X, y)
+    display = ProjectionDisplay.from_estimator(classifier, X, y)
+    np.testing.assert_allclose(display.projections, classifier.project(X), rtol=1e-12, atol=1e-12)
+    np.testing.assert_array_equal(display.positive, y == classifier.classes_[1])
+    np.testing.assert_array_equal(display.means, classifier.means_)
+    np.testing.assert_array_equal(display.variances, classifier.variances_)
     drawn = [line.get_xdata()[0] for line in display.threshold_lines_]
-    np.testing.assert_array_equal(drawn, machine.thresholds_)
+    np.testing.assert_array_equal(drawn, classifier.thresholds_)
 
 
-@every_machine
-def test_all_densities_integrate_to_one(machine):
+@every_classifier
+def test_all_densities_integrate_to_one(classifier):
     """Histograms exactly, Gaussians but for their tails, however rare the class."""
     X, y = wide()
-    display = ProjectionDisplay.from_estimator(clone(machine).fit(X, y), X, y, bins=17)
+    display = ProjectionDisplay.from_estimator(clone(classifier).fit(X, y), X, y, bins=17)
     for histogram in display.histograms_:
         density, edges, _ = histogram.get_data()
         assert len(density) == 17
@@ -125,91 +125,95 @@ def test_all_densities_integrate_to_one(machine):
         assert np.trapezoid(curve.get_ydata(), curve.get_xdata()) == pytest.approx(1, abs=1e-4)
 
 
-@every_machine
-def test_each_class_has_its_own_histogram_and_gaussian(machine):
+@every_classifier
+def test_each_class_has_its_own_histogram_and_gaussian(classifier):
     """Drawn curves are the density of each class's mean and variance; bars count its own rows."""
     X, y = wide()
-    machine = clone(machine).fit(X, y)
-    display = ProjectionDisplay.from_estimator(machine, X, y)
+    classifier = clone(classifier).fit(X, y)
+    display = ProjectionDisplay.from_estimator(classifier, X, y)
     for c in range(2):
         t, drawn = display.gaussians_[c].get_data()
-        ours = norm(machine.means_[c], np.sqrt(machine.variances_[c])).pdf(t)
+        ours = norm(classifier.means_[c], np.sqrt(classifier.variances_[c])).pdf(t)
         np.testing.assert_allclose(drawn, ours)
         density, edges, _ = display.histograms_[c].get_data()
-        counts, _ = np.histogram(display.projections[y == machine.classes_[c]], edges)
+        counts, _ = np.histogram(display.projections[y == classifier.classes_[c]], edges)
         np.testing.assert_allclose(density, counts / counts.sum() / np.diff(edges))
 
 
 @pytest.mark.parametrize("costs", [None, {"yes": 8}, {"no": 1e60}, {"yes": 1e60}])
 def test_regions_are_shaded_for_the_class_that_wins_there(costs):
-    """At each region's middle, the colour is that of the larger stake times density."""
+    """At each region's middle, the colour is that of the larger cost times density."""
     X, y = moons()
-    machine = EEMClassifier(30, random_state=0, costs=costs).fit(X, y)
-    display = ProjectionDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(30, random_state=0, costs=costs).fit(X, y)
+    display = ProjectionDisplay.from_estimator(classifier, X, y)
     low, high = display.ax_.get_xlim()
-    assert len(display.regions_) == 1 + sum(low < t < high for t in machine.thresholds_)
+    assert len(display.regions_) == 1 + sum(low < t < high for t in classifier.thresholds_)
     costs = costs or {}
     for region in display.regions_:
         t = region.get_x() + region.get_width() / 2
-        stakes = [
+        weighted = [
             costs.get(name, 1) * norm(m, np.sqrt(s)).pdf(t)
-            for name, m, s in zip(machine.classes_, machine.means_, machine.variances_, strict=True)
+            for name, m, s in zip(
+                classifier.classes_, classifier.means_, classifier.variances_, strict=True
+            )
         ]
-        winner = display.histograms_[int(np.argmax(stakes))].get_facecolor()
+        winner = display.histograms_[int(np.argmax(weighted))].get_facecolor()
         np.testing.assert_allclose(region.get_facecolor()[:3], winner[:3])
-    assert not ProjectionDisplay.from_estimator(machine, X, y, regions=False).regions_
+    assert not ProjectionDisplay.from_estimator(classifier, X, y, regions=False).regions_
 
 
 def test_thresholds_out_of_view_are_named():
     """A threshold far away is not seen, so the legend says where it is."""
     X, y = moons()
-    machine = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProjectionDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProjectionDisplay.from_estimator(classifier, X, y)
     display.thresholds = np.array([-1234.0, 0.1])
     legend = display.plot().ax_.get_legend()
     assert legend.get_texts()[-1].get_text() == "thresholds (also at -1.23e+03)"
 
 
-@every_machine
-def test_a_pair_of_many_classes_has_its_own_line(machine):
-    """`pair` chooses the line; rows of other classes are left out."""
+@every_classifier
+def test_a_pair_of_many_classes_has_its_own_projection(classifier):
+    """`pair` chooses the projection; rows of other classes are left out."""
     X, y = ternary()
-    machine = clone(machine).fit(X, y)
-    for pair, (i, j) in enumerate(machine.machine_.pairs):
-        display = ProjectionDisplay.from_estimator(machine, X, y, pair=pair)
-        two = machine.classes_[[i, j]]
+    classifier = clone(classifier).fit(X, y)
+    for pair, (i, j) in enumerate(classifier.machine_.pairs):
+        display = ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
+        two = classifier.classes_[[i, j]]
         rows = np.isin(y, two)
-        np.testing.assert_allclose(display.projections, machine.project(X)[rows, pair], rtol=1e-9)
+        np.testing.assert_allclose(
+            display.projections, classifier.project(X)[rows, pair], rtol=1e-9
+        )
         np.testing.assert_array_equal(display.positive, y[rows] == two[1])
-        np.testing.assert_array_equal(display.thresholds, machine.thresholds_[pair])
+        np.testing.assert_array_equal(display.thresholds, classifier.thresholds_[pair])
         assert display.class_names == tuple(map(str, two))
 
 
 # ------------------------------------------------------------------------ the process
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("data", [moons, wide])
-def test_the_feature_plane_is_true_to_the_method(machine, data):
+def test_the_feature_plane_is_true_to_the_method(classifier, data):
     """Rows and ellipses in it are φ(x), m± and Σ± by another route, and v is widest across β."""
     X, y = data()
-    machine = clone(machine).fit(X, y)
-    features = ProcessDisplay.from_estimator(machine, X, y).features
-    phi = machine.feature_map_(X)
-    np.testing.assert_allclose(features.points[:, 0], machine.project(X), atol=1e-9)
+    classifier = clone(classifier).fit(X, y)
+    features = ProcessDisplay.from_estimator(classifier, X, y).features
+    phi = classifier.feature_map_(X)
+    np.testing.assert_allclose(features.points[:, 0], classifier.project(X), atol=1e-9)
 
     # v from the rows: the part of the plane's second coordinate that φ(x) explains.
     v = np.linalg.lstsq(phi, features.points[:, 1], rcond=None)[0]
     np.testing.assert_allclose(phi @ v, features.points[:, 1], atol=1e-7)
-    for c, epsilon in enumerate(machine.shrinkage_):
-        rows = phi[y == machine.classes_[c]]
+    for c, epsilon in enumerate(classifier.shrinkage_):
+        rows = phi[y == classifier.classes_[c]]
         plain = np.cov(rows.T, bias=True)
         theirs = (1 - epsilon) * plain + epsilon * np.trace(plain) / len(plain) * np.eye(len(plain))
-        np.testing.assert_allclose(features.means[c, 0], machine.beta_ @ rows.mean(axis=0))
+        np.testing.assert_allclose(features.means[c, 0], classifier.beta_ @ rows.mean(axis=0))
         np.testing.assert_allclose(
-            features.covariances[c, 0, 0], machine.beta_ @ theirs @ machine.beta_
+            features.covariances[c, 0, 0], classifier.beta_ @ theirs @ classifier.beta_
         )
-        points = features.points[y == machine.classes_[c]]
+        points = features.points[y == classifier.classes_[c]]
         np.testing.assert_allclose(features.means[c], points.mean(axis=0), atol=1e-9)
 
 
@@ -241,45 +245,45 @@ def test_ellipses_lie_at_one_and_two_deviations():
             np.testing.assert_allclose(squared, k**2, rtol=1e-6)
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("costs", [None, {"yes": 5}])
-def test_the_grid_is_what_the_machine_predicts(machine, costs):
+def test_the_grid_is_what_the_classifier_predicts(classifier, costs):
     """Probabilities and boundary of two columns; costs move the boundary only."""
     X, y = moons()
-    machine = clone(machine).set_params(costs=costs).fit(X, y)
-    display = ProcessDisplay.from_estimator(machine, X, y)
-    x, y_, answers = display.grid
+    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    display = ProcessDisplay.from_estimator(classifier, X, y)
+    x, y_, predicted = display.grid
     rows = np.array([[a, b] for b in y_[::20] for a in x[::20]])
     np.testing.assert_allclose(
-        answers.probabilities[::20, ::20].ravel(), machine.predict_proba(rows)[:, 1], atol=1e-9
+        predicted.probabilities[::20, ::20].ravel(), classifier.predict_proba(rows)[:, 1], atol=1e-9
     )
     for path in display.boundary_.get_paths():
-        near = machine.decision_function(path.vertices)
-        assert np.median(abs(near)) < 0.02 * abs(answers.decisions).max()
+        near = classifier.decision_function(path.vertices)
+        assert np.median(abs(near)) < 0.02 * abs(predicted.decisions).max()
 
 
 def test_more_columns_are_seen_by_their_principal_components():
     """Points are the scaled rows' two widest directions, coloured by probability."""
     X, y = wide()
-    machine = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProcessDisplay.from_estimator(machine, X, y)
-    scaled = machine.feature_map_.scaling(X)
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProcessDisplay.from_estimator(classifier, X, y)
+    scaled = classifier.feature_map_.scaling(X)
     singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
     np.testing.assert_allclose(np.linalg.norm(display.inputs.points, axis=0), singular[:2])
     assert display.inputs.names[0].startswith("principal component 1 (")
     assert display.grid is None
     assert display.boundary_ is None
-    np.testing.assert_allclose(display.answers.probabilities, machine.predict_proba(X)[:, 1])
+    np.testing.assert_allclose(display.predicted.probabilities, classifier.predict_proba(X)[:, 1])
     coloured = [c for c in display.axes_[3].collections if c.get_array() is not None]
     shown = np.concatenate([np.ma.getdata(c.get_array()) for c in coloured])
-    np.testing.assert_allclose(np.sort(shown), np.sort(display.answers.probabilities))
+    np.testing.assert_allclose(np.sort(shown), np.sort(display.predicted.probabilities))
 
 
 def test_many_rows_are_thinned_but_all_count_in_the_densities():
     """Points are a selection; projections are not."""
     X, y = wide()
-    machine = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProcessDisplay.from_estimator(machine, X, y, n_points=40)
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProcessDisplay.from_estimator(classifier, X, y, n_points=40)
     assert len(display.inputs.points) == len(display.features.points) == len(display.positive) == 40
     assert len(display.projection.projections) == len(y)
     assert 3 <= display.positive.sum() <= 9
@@ -298,8 +302,8 @@ def test_awkward_data_can_be_drawn():
 
 
 @pytest.mark.filterwarnings("ignore::extreme_entropy.errors.DegenerateWarning")
-def test_a_machine_that_cannot_tell_can_be_drawn():
-    """Classes alike to φ: no line, no threshold, no boundary."""
+def test_a_classifier_that_cannot_tell_can_be_drawn():
+    """Classes alike to φ: no projection, no threshold, no boundary."""
     X, y = np.ones((20, 2)), np.arange(20) % 2
     display = ProcessDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y), X, y)
     assert not display.projection.threshold_lines_
@@ -325,7 +329,7 @@ def test_bands_are_one_standard_error_about_the_mean():
     np.testing.assert_array_equal(drawn, path.divergences)
 
 
-def test_the_best_machine_is_marked_in_both_panels():
+def test_the_best_classifier_is_marked_in_both_panels():
     """At its size, mean score and divergence, and by name."""
     path = some_path()
     display = PathDisplay.from_estimator(Searched().fit())
@@ -361,16 +365,16 @@ def test_every_size_is_named_where_there_is_room():
 # ------------------------------------------------------------------------ what is traded
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("positive", ["common", "rare"])
 @pytest.mark.parametrize("costs", [None, {"rare": 5}])
-def test_the_operating_point_is_where_the_machine_stands(machine, positive, costs):
+def test_the_operating_point_is_where_the_classifier_stands(classifier, positive, costs):
     """False alarms, recall and precision of `predict`; areas are scikit-learn's."""
     X, y = wide()
-    machine = clone(machine).set_params(costs=costs).fit(X, y)
-    display = OperatingDisplay.from_estimator(machine, X, y, positive=positive)
-    said, truth = machine.predict(X), y == positive
-    p = machine.predict_proba(X)[:, machine.classes_.tolist().index(positive)]
+    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    display = OperatingDisplay.from_estimator(classifier, X, y, positive=positive)
+    said, truth = classifier.predict(X), y == positive
+    p = classifier.predict_proba(X)[:, classifier.classes_.tolist().index(positive)]
     assert display.point == pytest.approx(
         (
             (said[~truth] == positive).mean(),
@@ -380,7 +384,7 @@ def test_the_operating_point_is_where_the_machine_stands(machine, positive, cost
     )
     assert display.roc_auc == pytest.approx(roc_auc_score(truth, p))
     assert display.average_precision == pytest.approx(average_precision_score(truth, p))
-    # The point lies on both curves, since the machine decides by a limit on the same order.
+    # The point lies on both curves, since the classifier decides by a limit on the same order.
     for curve, point in (
         (display.roc, display.point[:2]),
         (display.precision_recall, display.point[1:]),
@@ -391,17 +395,17 @@ def test_the_operating_point_is_where_the_machine_stands(machine, positive, cost
             assert steps[near, 1].min() - 1e-9 <= point[1] <= steps[near, 1].max() + 1e-9
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("costs", [None, {"rare": 5}, {"rare": 0.2}])
-def test_reliability_is_of_probabilities_at_the_rows_own_shares(machine, costs):
-    """The limit drawn there parts what the machine says, and the curve is of these rows."""
+def test_reliability_is_of_probabilities_at_the_rows_own_shares(classifier, costs):
+    """The limit drawn there parts what the classifier says, and the curve is of these rows."""
     X, y = wide()
-    machine = clone(machine).set_params(costs=costs).fit(X, y)
-    display = OperatingDisplay.from_estimator(machine, X, y, bins=5)
+    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    display = OperatingDisplay.from_estimator(classifier, X, y, bins=5)
     assert display.name == "rare"
     shares = {"common": 180 / 210, "rare": 30 / 210}
-    p = machine.with_costs(costs, priors=shares).predict_proba(X)[:, 1]
-    np.testing.assert_array_equal(p > display.limit, machine.predict(X) == "rare")
+    p = classifier.with_costs(costs, priors=shares).predict_proba(X)[:, 1]
+    np.testing.assert_array_equal(p > display.limit, classifier.predict(X) == "rare")
     edges = np.percentile(p, np.linspace(0, 100, 6))
     bins = np.searchsorted(edges[1:-1], p)
     given = [p[bins == b].mean() for b in np.unique(bins)]
@@ -414,8 +418,8 @@ def test_reliability_is_of_probabilities_at_the_rows_own_shares(machine, costs):
 def test_a_class_that_is_never_said_has_no_precision():
     """The point is then left out of that panel, without a warning."""
     X, y = wide()
-    machine = EEMClassifier(20, random_state=0, costs={"rare": 1e-40}).fit(X, y)
-    display = OperatingDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(20, random_state=0, costs={"rare": 1e-40}).fit(X, y)
+    display = OperatingDisplay.from_estimator(classifier, X, y)
     assert np.isnan(display.point[2])
     assert display.point[:2] == (0, 0)
 
@@ -423,18 +427,18 @@ def test_a_class_that_is_never_said_has_no_precision():
 # ------------------------------------------------------------------------ regions
 
 
-@every_machine
+@every_classifier
 @pytest.mark.parametrize("costs", [None, {"yes": 6}])
-def test_two_columns_are_shown_with_the_machines_own_regions(machine, costs):
-    """The score at each point of the grid is the machine's; rings are its mistakes."""
+def test_two_columns_are_shown_with_the_classifiers_own_regions(classifier, costs):
+    """The score at each point of the grid is the classifier's; rings are its mistakes."""
     X, y = moons()
-    machine = clone(machine).set_params(costs=costs).fit(X, y)
-    display = RegionsDisplay.from_estimator(machine, X, y)
+    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    display = RegionsDisplay.from_estimator(classifier, X, y)
     places = np.array([[a, b] for b in display.y for a in display.x])
-    theirs = machine.decision_function(places).reshape(display.scores.shape)
+    theirs = classifier.decision_function(places).reshape(display.scores.shape)
     np.testing.assert_allclose(display.scores, theirs, rtol=1e-6, atol=1e-9)
     assert display.exact
-    wrong = X[machine.predict(X) != y]
+    wrong = X[classifier.predict(X) != y]
     np.testing.assert_allclose(np.sort(display.rings_.get_offsets(), 0), np.sort(wrong, 0))
     inside = display.grounds_[1].get_path().contains_points(places[::37])
     clear = np.abs(theirs.ravel()[::37]) > 0.1
@@ -444,38 +448,38 @@ def test_two_columns_are_shown_with_the_machines_own_regions(machine, costs):
 def test_more_columns_are_coloured_by_the_rows_nearest():
     """Most of the fifteen rows drawn nearest get the ground's colour."""
     X, y = wide()
-    machine = EEMClassifier(30, random_state=0).fit(X, y)
-    display = RegionsDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(classifier, X, y)
     assert not display.exact
     places = np.array([[a, b] for b in display.y for a in display.x])[::53]
     near = NearestNeighbors(n_neighbors=15).fit(display.points).kneighbors(places)[1]
-    votes = (machine.predict(X) == "rare")[near].mean(axis=1)
+    votes = (classifier.predict(X) == "rare")[near].mean(axis=1)
     np.testing.assert_array_equal(display.scores.ravel()[::53] > 0, votes > 0.5)
 
 
 def test_three_classes_have_three_regions():
     """Each point of the grid belongs to the class with most votes, and to no other."""
     X, y = ternary()
-    machine = EEMClassifier(20, random_state=0).fit(X, y)
-    display = RegionsDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(classifier, X, y)
     assert display.scores.shape == (120, 80, 3)
     places = np.array([[a, b] for b in display.y[1:-1] for a in display.x[1:-1]])[::41]
     inside = [ground.get_path().contains_points(places) for ground in display.grounds_]
     assert (np.sum(inside, axis=0) == 1).mean() > 0.97
-    matrix = confusion_matrix(y, machine.predict(X))
+    matrix = confusion_matrix(y, classifier.predict(X))
     assert len(display.rings_.get_offsets()) == matrix.sum() - np.trace(matrix)
 
 
-def test_one_column_and_a_machine_without_an_opinion_can_be_drawn():
-    """One column is a strip; a constant machine gives all to the first class."""
+def test_one_column_and_a_classifier_without_an_opinion_can_be_drawn():
+    """One column is a strip; a constant classifier gives all to the first class."""
     X, y = moons()
     display = RegionsDisplay.from_estimator(
         EEMClassifier(9, random_state=0).fit(X[:, :1], y), X[:, :1], y
     )
     assert display.exact
-    with pytest.warns(match="constant answer"):
-        machine = EEMClassifier(5, random_state=0).fit(np.ones((20, 3)), y[:20])
-    display = RegionsDisplay.from_estimator(machine, np.ones((20, 3)), y[:20])
+    with pytest.warns(match="prediction is constant"):
+        classifier = EEMClassifier(5, random_state=0).fit(np.ones((20, 3)), y[:20])
+    display = RegionsDisplay.from_estimator(classifier, np.ones((20, 3)), y[:20])
     assert len(display.grounds_[0].get_path().vertices) == 5 * 120
     assert len(display.grounds_[1].get_path().vertices) == 0
 
@@ -499,7 +503,7 @@ def test_few_rows_of_a_class_are_all_drawn():
 
 
 @both_rows_pictures
-def test_pictures_see_rows_as_a_pipelines_machine_does(display):
+def test_pictures_see_rows_as_a_pipelines_classifier_does(display):
     """Earlier steps transform; one step is a pipeline too."""
     X, y = wide()
     pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
@@ -513,17 +517,17 @@ def test_pictures_see_rows_as_a_pipelines_machine_does(display):
 
 
 @all_rows_pictures
-@every_machine
-def test_pictures_change_nothing_and_warn_of_nothing(display, machine, recwarn):
-    """The machine is to the last bit what it was; frames keep their names."""
+@every_classifier
+def test_pictures_change_nothing_and_warn_of_nothing(display, classifier, recwarn):
+    """The classifier is to the last bit what it was; frames keep their names."""
     X, y = moons()
     frame = pd.DataFrame(X, columns=["wide", "high"])
-    machine = clone(machine).fit(frame, y)
-    before, solved = dict(vars(machine)), machine._solved
-    drawn = display.from_estimator(machine, frame, y)
-    assert vars(machine).keys() == before.keys()
-    assert all(vars(machine)[name] is value for name, value in before.items())
-    assert machine._solved is solved
+    classifier = clone(classifier).fit(frame, y)
+    before, solved = dict(vars(classifier)), classifier._predictor
+    drawn = display.from_estimator(classifier, frame, y)
+    assert vars(classifier).keys() == before.keys()
+    assert all(vars(classifier)[name] is value for name, value in before.items())
+    assert classifier._predictor is solved
     assert not recwarn.list
     if display is ProcessDisplay:
         assert drawn.axes_[0].get_xlabel() == "wide"
@@ -533,10 +537,10 @@ def test_pictures_change_nothing_and_warn_of_nothing(display, machine, recwarn):
 def test_given_axes_are_drawn_on():
     """No other figure is made, and the given axes are kept."""
     X, y = moons()
-    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
     figure, axes = plt.subplots(1, 6)
-    line = ProjectionDisplay.from_estimator(machine, X, y, ax=axes[0])
-    process = ProcessDisplay.from_estimator(machine, X, y, axes=axes[1:5])
+    line = ProjectionDisplay.from_estimator(classifier, X, y, ax=axes[0])
+    process = ProcessDisplay.from_estimator(classifier, X, y, axes=axes[1:5])
     path = PathDisplay.from_estimator(Searched().fit(), ax=axes[5])
     assert line.ax_ is axes[0]
     assert list(process.axes_) == list(axes[1:5])
@@ -548,7 +552,7 @@ def test_given_axes_are_drawn_on():
 
 
 def test_a_picture_can_be_drawn_again():
-    """Data are kept, so `plot` needs no machine."""
+    """Data are kept, so `plot` needs no classifier."""
     X, y = moons()
     display = ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(X, y), X, y)
     first = display.figure_
@@ -560,48 +564,48 @@ def test_a_picture_can_be_drawn_again():
 def test_what_cannot_be_drawn_is_refused_in_words(display):
     """What must hold, what came, what to do."""
     X, y = moons()
-    machine = EEMClassifier(20, random_state=0)
+    classifier = EEMClassifier(20, random_state=0)
     with pytest.raises(NotFittedError, match="not fitted"):
-        display.from_estimator(machine, X, y)
+        display.from_estimator(classifier, X, y)
     with pytest.raises(NotFittedError, match="not fitted"):
-        display.from_estimator(make_pipeline(StandardScaler(), machine), X, y)
-    machine.fit(X, y)
+        display.from_estimator(make_pipeline(StandardScaler(), classifier), X, y)
+    classifier.fit(X, y)
     with pytest.raises(InputError, match="LogisticRegression is none"):
         display.from_estimator(LogisticRegression().fit(X, y), X, y)
     with pytest.raises(InputError, match="a label for each row; X has 240, y 239"):
-        display.from_estimator(machine, X, y[1:])
-    with pytest.raises(InputError, match=r"among the machine's classes \['no', 'yes'\]"):
-        display.from_estimator(machine, X, np.where(y == "no", "never", "yes"))
+        display.from_estimator(classifier, X, y[1:])
+    with pytest.raises(InputError, match=r"among the classes \['no', 'yes'\]"):
+        display.from_estimator(classifier, X, np.where(y == "no", "never", "yes"))
     with pytest.raises(InputError, match="y holds none of 'no'"):
-        display.from_estimator(machine, X[y == "yes"], y[y == "yes"])
+        display.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
     with pytest.raises(ValueError, match="3 features"):
-        display.from_estimator(machine, np.ones((240, 3)), y)
+        display.from_estimator(classifier, np.ones((240, 3)), y)
 
 
 def test_the_number_of_classes_and_axes_must_fit():
     """More classes are drawn pair by pair."""
     X, y = ternary()
-    machine = EEMClassifier(20, random_state=0).fit(X, y)
-    with pytest.raises(InputError, match=r"draws two classes; this machine knows 3.*pair="):
-        ProcessDisplay.from_estimator(machine, X, y)
-    with pytest.raises(InputError, match=r"draws two classes; this machine knows 3"):
-        OperatingDisplay.from_estimator(machine, X, y)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match=r"draws two classes; this classifier knows 3.*pair="):
+        ProcessDisplay.from_estimator(classifier, X, y)
+    with pytest.raises(InputError, match=r"draws two classes; this classifier knows 3"):
+        OperatingDisplay.from_estimator(classifier, X, y)
     for pair in (3, -1):
         with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
-            ProjectionDisplay.from_estimator(machine, X, y, pair=pair)
+            ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
     X, y = moons()
-    with pytest.raises(InputError, match="four axes to draw on; 3 came"):
-        ProcessDisplay.from_estimator(machine.fit(X, y), X, y, axes=plt.subplots(3)[1])
-    with pytest.raises(InputError, match="three axes to draw on; 2 came"):
-        OperatingDisplay.from_estimator(machine, X, y, axes=plt.subplots(2)[1])
+    with pytest.raises(InputError, match="draws on 4 axes; 3 came"):
+        ProcessDisplay.from_estimator(classifier.fit(X, y), X, y, axes=plt.subplots(3)[1])
+    with pytest.raises(InputError, match="draws on 3 axes; 2 came"):
+        OperatingDisplay.from_estimator(classifier, X, y, axes=plt.subplots(2)[1])
     with pytest.raises(InputError, match=r"one of the classes \['no', 'yes'\]; it is 'maybe'"):
-        OperatingDisplay.from_estimator(machine, X, y, positive="maybe")
+        OperatingDisplay.from_estimator(classifier, X, y, positive="maybe")
     with pytest.raises(InputError, match="y holds only 'yes'"):
-        OperatingDisplay.from_estimator(machine, X[y == "yes"], y[y == "yes"])
+        OperatingDisplay.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
 
 
 def test_paths_that_do_not_fit_together_are_refused():
-    """Shapes, labels and the best machine."""
+    """Shapes, labels and the best classifier."""
     whole = vars(some_path())
     for change in ({"sizes": [1, 2]}, {"scores": whole["scores"][0]}, {"divergences": [[1, 2]]}):
         with pytest.raises(InputError, match="a score for each setting, size and fold"):
@@ -648,15 +652,15 @@ def test_importing_the_library_does_not_import_matplotlib():
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     """The extra is called `plot`."""
     X, y = moons()
-    machine = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     remedy = r"needs matplotlib: pip install 'extreme-entropy\[plot\]'"
     for draw in (
-        lambda: ProjectionDisplay.from_estimator(machine, X, y),
-        lambda: ProcessDisplay.from_estimator(machine, X, y),
-        lambda: OperatingDisplay.from_estimator(machine, X, y),
-        lambda: RegionsDisplay.from_estimator(machine, X, y),
+        lambda: ProjectionDisplay.from_estimator(classifier, X, y),
+        lambda: ProcessDisplay.from_estimator(classifier, X, y),
+        lambda: OperatingDisplay.from_estimator(classifier, X, y),
+        lambda: RegionsDisplay.from_estimator(classifier, X, y),
         lambda: PathDisplay.from_estimator(Searched().fit()),
         lambda: PathDisplay(**vars(some_path())).plot(),
     ):

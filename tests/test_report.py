@@ -1,4 +1,4 @@
-"""The report says what is true of the machine and its rows, and lets nothing in them run."""
+"""The report says what is true of the classifier and its rows, and lets nothing in them run."""
 
 import base64
 import hashlib
@@ -34,12 +34,12 @@ from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmea
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
 from extreme_entropy.report import About, build_report, write_report
-from extreme_entropy.report.evidence import collect, learnt_these
-from extreme_entropy.report.live import MOST_ROWS, QUANTILES, points_of
-from extreme_entropy.report.page import name_of, percent
-from extreme_entropy.report.scores import answers_of, most_missed, scores_of
-from extreme_entropy.report.text import json_block, shown
-from extreme_entropy.report.writing import steps_of, write_whole
+from extreme_entropy.report.build import compared_sizes, write_page
+from extreme_entropy.report.evidence import collect, were_learnt
+from extreme_entropy.report.live import MOST_ROWS, QUANTILES, sorted_projections
+from extreme_entropy.report.page import class_name, percent
+from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
+from extreme_entropy.report.text import json_block, visible
 
 HOSTILE = [
     "<script>window.ran = 1</script>",
@@ -62,13 +62,13 @@ def overlapping(n=400, seed=0, names=("common", "rare")):
 
 
 @pytest.fixture(scope="module")
-def machine():
+def classifier():
     return EEMClassifier(40, random_state=0).fit(*overlapping())
 
 
 @pytest.fixture(scope="module")
-def page(machine):
-    return build_report(machine, *overlapping(seed=1))
+def page(classifier):
+    return build_report(classifier, *overlapping(seed=1))
 
 
 class Parsed(HTMLParser):
@@ -106,13 +106,14 @@ def text_at(page, name):
 # ------------------------------------------------------------------------ numbers
 
 
-def test_scores_are_those_that_scikit_learn_gives(machine):
+def test_scores_are_those_that_scikit_learn_gives(classifier):
     """GMean, balanced accuracy, AUC and Brier of `predict` and `predict_proba`."""
     X, y = overlapping(seed=1)
     scores = {
-        score.name: score for score in scores_of(answers_of(machine, collect(machine, [(X, y)])))
+        score.name: score
+        for score in score_cards(predict_rows(classifier, collect(classifier, [(X, y)])))
     }
-    p, said = machine.predict_proba(X)[:, 1], machine.predict(X)
+    p, said = classifier.predict_proba(X)[:, 1], classifier.predict(X)
     assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
     ours = scores["Balanced accuracy"].value
     assert ours == pytest.approx(balanced_accuracy_score(y, said), rel=1e-12)
@@ -121,13 +122,13 @@ def test_scores_are_those_that_scikit_learn_gives(machine):
     assert all(score.low < score.value < score.high for score in scores.values())
 
 
-def test_the_matrix_on_the_page_is_that_of_predict(machine, page):
+def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):
     """Also without a script: cells, recalls and precisions are in the page itself."""
     X, y = overlapping(seed=1)
-    said = machine.predict(X)
+    said = classifier.predict(X)
     for c, row in enumerate(confusion_matrix(y, said)):
         assert [int(text_at(page, f"cell{c}{d}")) for d in (0, 1)] == row.tolist()
-    for c, name in enumerate(machine.classes_):
+    for c, name in enumerate(classifier.classes_):
         recall = recall_score(y, said, pos_label=name)
         precision = precision_score(y, said, pos_label=name)
         assert text_at(page, f"recall{c}") == percent(recall)
@@ -135,31 +136,32 @@ def test_the_matrix_on_the_page_is_that_of_predict(machine, page):
     assert float(text_at(page, "live-gmean")) == pytest.approx(gmean_score(y, said), abs=5e-4)
 
 
-def test_the_brier_score_told_how_rare_is_that_of_priors_as_counted(machine):
+def test_the_brier_score_at_these_frequencies_is_that_of_priors_as_counted(classifier):
     """As if `with_costs(priors=shares)` had been asked."""
     X, y = overlapping(seed=1)
     share = float((y == "rare").mean())
-    told = machine.with_costs(priors={"common": 1 - share, "rare": share}).predict_proba(X)[:, 1]
+    told = classifier.with_costs(priors={"common": 1 - share, "rare": share}).predict_proba(X)[:, 1]
     shown_at = re.search(
-        r"Brier score, told how rare</h3>\s*<p class=\"big\">([\d.]+)", build_report(machine, X, y)
+        r"Brier score at these frequencies</h3>\s*<p class=\"big\">([\d.]+)",
+        build_report(classifier, X, y),
     )
     assert float(shown_at[1]) == pytest.approx(brier_score_loss(y == "rare", told), abs=5e-4)
 
 
-def test_a_machine_that_knows_the_shares_is_not_told_them():
+def test_a_classifier_that_knows_the_frequencies_has_one_brier_score():
     """No second Brier score, and no question about frequency."""
     X, y = overlapping()
     page = build_report(EEMClassifier(40, priors="empirical", random_state=0).fit(X, y), X, y)
-    assert "told how rare" not in page
+    assert "at these frequencies" not in page
     assert 'name="priors"' not in page
 
 
 def test_no_mistake_is_not_taken_for_certainty():
     """The share stated is the largest under which so many rows without mistake are not unlikely."""
-    ((c, share),) = most_missed(np.array([[30, 0], [2, 5]]))
+    ((c, share),) = possible_mistakes(np.array([[30, 0], [2, 5]]))
     assert c == 0
     assert binom.cdf(0, 30, share) == pytest.approx(0.05)
-    assert most_missed(np.array([[0, 0, 0], [1, 3, 0], [0, 0, 2]]))[0][0] == 2
+    assert possible_mistakes(np.array([[0, 0, 0], [1, 3, 0], [0, 0, 2]]))[0][0] == 2
 
 
 @pytest.mark.parametrize(
@@ -173,13 +175,13 @@ def test_nearly_all_is_not_all(share, words):
     assert percent(share) == words.replace(" %", "\u00a0%")
 
 
-def test_the_page_says_what_the_data_are(machine):
+def test_the_page_says_what_the_data_are(classifier):
     """Rows, shares, imbalance, missing values, rows left out, what was learnt."""
     X, y = overlapping(160, seed=2)
     about = About(
         data="new.csv", target="kind", missing={"a": 7, "b": 0}, left_out=3, columns=list("abcde")
     )
-    words = " ".join(" ".join(Parsed(build_report(machine, X, y, about=about)).text).split())
+    words = " ".join(" ".join(Parsed(build_report(classifier, X, y, about=about)).text).split())
     assert "7 times as many rows as the rarest" in words
     assert "3 rows have no label" in words
     assert "5 columns" in words
@@ -196,52 +198,52 @@ def test_the_page_says_what_the_data_are(machine):
 def test_rows_that_were_learnt_are_known_again(estimator, kind):
     """In any order; other rows of the same number and kind are not."""
     X, y = overlapping()
-    machine = estimator(30, random_state=0).fit(X.astype(kind), y)
+    classifier = estimator(30, random_state=0).fit(X.astype(kind), y)
     backwards = X[::-1].astype(kind), y[::-1]
-    assert learnt_these(machine, collect(machine, [backwards]))
-    assert 'id="same-rows"' in build_report(machine, *backwards)
+    assert were_learnt(classifier, collect(classifier, [backwards]))
+    assert 'id="same-rows"' in build_report(classifier, *backwards)
     other = overlapping(seed=1)
-    assert not learnt_these(machine, collect(machine, [(other[0].astype(kind), other[1])]))
-    assert 'id="same-rows"' not in build_report(machine, *other)
-    most = collect(machine, [(X[1:], y[1:])])
-    assert not learnt_these(machine, most)
+    assert not were_learnt(classifier, collect(classifier, [(other[0].astype(kind), other[1])]))
+    assert 'id="same-rows"' not in build_report(classifier, *other)
+    most = collect(classifier, [(X[1:], y[1:])])
+    assert not were_learnt(classifier, most)
 
 
 @pytest.mark.parametrize("change", [lambda t: t + 0.01, lambda t: 1.01 * (t - t.mean()) + t.mean()])
-def test_rows_whose_mean_or_spread_differs_were_not_learnt(machine, change):
+def test_rows_whose_mean_or_spread_differs_were_not_learnt(classifier, change):
     """Each alone tells them from those learnt."""
-    evidence = collect(machine, [overlapping()])
-    assert learnt_these(machine, evidence)
+    evidence = collect(classifier, [overlapping()])
+    assert were_learnt(classifier, evidence)
     moved = evidence.projections.copy()
     for c in (0, 1):
         moved[evidence.labels == c] = change(moved[evidence.labels == c])
-    assert not learnt_these(machine, replace(evidence, projections=moved))
+    assert not were_learnt(classifier, replace(evidence, projections=moved))
 
 
-def test_rows_are_drawn_from_all_of_a_long_file(machine, monkeypatch):
+def test_rows_are_drawn_from_all_of_a_long_file(classifier, monkeypatch):
     """Early batches have as many as late ones, within a factor of two."""
     monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 3000)
     X, y = overlapping(200)
     stamped = [np.column_stack([X[:, :4], np.full(200, float(i))]) for i in range(120)]
-    rows = collect(machine, [(part, y) for part in stamped]).rows
+    rows = collect(classifier, [(part, y) for part in stamped]).rows
     early, late = np.bincount((rows[:, 4] >= 60).astype(int), minlength=2)
     assert len(rows) == 800
     assert 0.5 < early / late < 2
 
 
-def test_a_file_of_the_same_name_is_pointed_out(machine):
+def test_a_file_of_the_same_name_is_pointed_out(classifier):
     """The rows differ, but a reader should ask."""
     page = build_report(
-        machine, *overlapping(seed=1), about=About(data="a.csv", learnt_from="a.csv")
+        classifier, *overlapping(seed=1), about=About(data="a.csv", learnt_from="a.csv")
     )
     assert 'id="same-name"' in page
 
 
-def test_batches_are_as_good_as_all_rows_at_once(machine):
+def test_batches_are_as_good_as_all_rows_at_once(classifier):
     """Labels and projections are kept of all rows, rows themselves of a few."""
     X, y = overlapping(3000, seed=3)
-    whole = collect(machine, [(X, y)])
-    parts = collect(machine, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
+    whole = collect(classifier, [(X, y)])
+    parts = collect(classifier, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
     np.testing.assert_array_equal(whole.labels, parts.labels)
     np.testing.assert_allclose(whole.projections, parts.projections, rtol=1e-9)
     for evidence in (whole, parts):
@@ -249,12 +251,12 @@ def test_batches_are_as_good_as_all_rows_at_once(machine):
         assert (evidence.row_labels == 1).sum() == min(375, 400)
 
 
-def test_many_rows_are_kept_as_quantiles(machine, monkeypatch):
+def test_many_rows_are_kept_as_quantiles(classifier, monkeypatch):
     """A class of few rows stays as it is; counts from quantiles are near the true ones."""
     monkeypatch.setattr("extreme_entropy.report.live.MOST_ROWS", 1000)
     monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 500)
-    evidence = collect(machine, [overlapping(2000, seed=4)])
-    common, rare = points_of(evidence)
+    evidence = collect(classifier, [overlapping(2000, seed=4)])
+    common, rare = sorted_projections(evidence)
     assert (len(common), len(rare)) == (500, 250)
     own = evidence.projections[evidence.labels == 0, 0]
     for t in np.linspace(own.min(), own.max(), 20):
@@ -265,10 +267,10 @@ def test_many_rows_are_kept_as_quantiles(machine, monkeypatch):
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, pd.DataFrame, np.float32])
-def test_rows_may_come_as_the_machine_takes_them(make):
+def test_rows_may_come_as_the_classifier_takes_them(make):
     X, y = overlapping()
-    machine = EEMClassifier(20, random_state=0).fit(make(X[:200]), y[:200])
-    assert "In short" in build_report(machine, make(X[200:]), y[200:])
+    classifier = EEMClassifier(20, random_state=0).fit(make(X[:200]), y[:200])
+    assert "In short" in build_report(classifier, make(X[200:]), y[200:])
 
 
 def test_a_pipeline_is_judged_as_a_whole():
@@ -281,52 +283,52 @@ def test_a_pipeline_is_judged_as_a_whole():
     assert ours == build_report(pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
 
 
-def test_what_cannot_be_reported_is_refused_in_words(machine):
+def test_what_cannot_be_reported_is_refused_in_words(classifier):
     X, y = overlapping()
     with pytest.raises(InputError, match="all 50 rows are 'rare'"):
-        build_report(machine, X[y == "rare"], y[y == "rare"])
+        build_report(classifier, X[y == "rare"], y[y == "rare"])
     with pytest.raises(InputError, match="there are none"):
-        collect(machine, [])
-    with pytest.raises(InputError, match="among the machine's classes"):
-        build_report(machine, X, np.where(y == "rare", "odd", y))
+        collect(classifier, [])
+    with pytest.raises(InputError, match="among the classes"):
+        build_report(classifier, X, np.where(y == "rare", "odd", y))
     with pytest.raises(InputError, match="LogisticRegression is none"):
         build_report(LogisticRegression().fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         build_report(EEMClassifier(), X, y)
 
 
-# ------------------------------------------------------------------------ kinds of machines
+# ------------------------------------------------------------------------ kinds of classifiers
 
 
-def test_a_machine_that_cannot_tell_is_reported_as_such():
+def test_a_classifier_that_cannot_tell_is_reported_as_such():
     """No threshold, and every part of the page is still there."""
     X, y = np.ones((40, 3)), np.repeat(["a", "b"], 20)
     with pytest.warns(DegenerateWarning):
-        machine = EEMClassifier(5, random_state=0).fit(X, y)
-    page = build_report(machine, X, y)
+        classifier = EEMClassifier(5, random_state=0).fit(X, y)
+    page = build_report(classifier, X, y)
     assert "The decision never changes" in page
     assert [text_at(page, f"cell{c}{d}") for c in (0, 1) for d in (0, 1)] == ["20", "0", "20", "0"]
 
 
-def test_three_classes_have_a_matrix_and_a_line_for_each_pair():
+def test_three_classes_have_a_matrix_and_a_projection_for_each_pair():
     """And no slider."""
     X, y = load_iris(return_X_y=True)
-    machine = EEMClassifier(40, random_state=0).fit(X[::2], y[::2])
-    page = build_report(machine, X[1::2], y[1::2])
-    assert page.count("data-line=") == 3
+    classifier = EEMClassifier(40, random_state=0).fit(X[::2], y[::2])
+    page = build_report(classifier, X[1::2], y[1::2])
+    assert page.count("data-pair=") == 3
     assert 'id="ratio"' not in page
     cells = [int(n) for n in re.findall(r'<td class="n (?:right|wrong|)">(\d+)</td>', page)]
-    assert cells == confusion_matrix(y[1::2], machine.predict(X[1::2])).ravel().tolist()
+    assert cells == confusion_matrix(y[1::2], classifier.predict(X[1::2])).ravel().tolist()
     few = y[1::2] != 2
-    page = build_report(machine, X[1::2][few], y[1::2][few])
-    assert page.count("data-line=") == 1
+    page = build_report(classifier, X[1::2][few], y[1::2][few])
+    assert page.count("data-pair=") == 1
 
 
 def test_a_path_is_drawn_where_one_was_followed():
     """From the classifier that followed it, or as given."""
     X, y = overlapping()
     chooser = EEMClassifierCV(n_hidden=(10, 20, 30), cv=3, random_state=0).fit(X, y)
-    steps = steps_of(chooser)
+    steps = compared_sizes(chooser)
     assert [step["size"] for step in steps] == [10, 20, 30]
     np.testing.assert_allclose(
         [step["gmean"] for step in steps], chooser.path_.scores.mean(axis=2)[0]
@@ -341,30 +343,30 @@ def test_a_path_is_drawn_where_one_was_followed():
     assert 'id="path"' not in build_report(chooser.best_estimator_, X, y, about=one)
 
 
-def test_costs_the_machine_has_are_where_the_page_begins():
+def test_costs_the_classifier_has_are_where_the_page_begins():
     """Given as numbers, not as what a logarithm gives back."""
     X, y = overlapping()
-    machine = EEMClassifier(20, random_state=0, costs={"rare": 7.3}).fit(X, y)
-    assert data_of(build_report(machine, *overlapping(seed=1)))["costs"] == [1.0, 7.3]
+    classifier = EEMClassifier(20, random_state=0, costs={"rare": 7.3}).fit(X, y)
+    assert data_of(build_report(classifier, *overlapping(seed=1)))["costs"] == [1.0, 7.3]
 
 
-def test_the_script_gets_the_machine_as_it_is(machine, page):
+def test_the_script_gets_the_classifier_as_it_is(classifier, page):
     """Gaussians, priors and every projection, to the last bit."""
     X, y = overlapping(seed=1)
     data = data_of(page)
-    assert data["pair"]["means"] == machine.means_.tolist()
-    assert data["pair"]["variances"] == machine.variances_.tolist()
-    assert data["logPriors"]["machine"] == machine.machine_.log_priors.tolist()
-    for c, name in enumerate(machine.classes_):
+    assert data["pair"]["means"] == classifier.means_.tolist()
+    assert data["pair"]["variances"] == classifier.variances_.tolist()
+    assert data["logPriors"]["model"] == classifier.machine_.log_priors.tolist()
+    for c, name in enumerate(classifier.classes_):
         points = np.frombuffer(base64.b64decode(data["points"][c]), "<f8")
-        np.testing.assert_allclose(points, np.sort(machine.project(X[y == name])), rtol=1e-9)
+        np.testing.assert_allclose(points, np.sort(classifier.project(X[y == name])), rtol=1e-9)
 
 
 # ------------------------------------------------------------------------ the page as such
 
 
-def test_the_same_input_gives_the_same_bytes(machine, page):
-    assert page == build_report(machine, *overlapping(seed=1))
+def test_the_same_input_gives_the_same_bytes(classifier, page):
+    assert page == build_report(classifier, *overlapping(seed=1))
 
 
 def test_the_policy_allows_this_script_and_style_only(page):
@@ -396,12 +398,12 @@ def test_ids_are_unique_and_every_reference_leads_somewhere(page):
                 assert target in ids
 
 
-def test_users_settings_of_matplotlib_change_nothing_and_are_kept(machine, page):
+def test_users_settings_of_matplotlib_change_nothing_and_are_kept(classifier, page):
     import matplotlib as mpl
 
     odd = {"font.size": 30, "xtick.labelsize": 30, "lines.linewidth": 9, "svg.fonttype": "path"}
     with mpl.rc_context(odd):
-        assert build_report(machine, *overlapping(seed=1)) == page
+        assert build_report(classifier, *overlapping(seed=1)) == page
         assert mpl.rcParams["font.size"] == 30
 
 
@@ -410,39 +412,39 @@ def test_names_from_the_data_are_shown_not_run(names):
     """As class, column, file, target, title, warning, command and setting."""
     name = names[0]
     X, y = overlapping(names=names)
-    machine = EEMClassifier(10, random_state=0).fit(X[:200, :2], y[:200])
+    classifier = EEMClassifier(10, random_state=0).fit(X[:200, :2], y[:200])
     about = About(
         title=name, data=name, learnt_from=name + "2", target=name, columns=[name, "b"],
         missing={name: 2}, commands=[name], warnings=[name], versions={name: name}, seed=name,
         path=[{"size": h, "gmean": 0.5, "divergence": 1, "setting": name + s}
               for h in (1, 2) for s in "ab"],
     )  # fmt: skip
-    page = build_report(machine, X[200:, :2], y[200:], about=about)
+    page = build_report(classifier, X[200:, :2], y[200:], about=about)
     parsed = Parsed(page)
     kinds = [tag for tag, _ in parsed.elements]
     assert kinds.count("script") == 2
     assert "img" not in kinds
     words = " ".join(parsed.text)
-    assert words.count(shown(name)) >= 8
-    assert words.count(shown(names[1])) >= 8
-    assert data_of(page)["classes"] == [shown(label) for label in machine.classes_]
+    assert words.count(visible(name)) >= 8
+    assert words.count(visible(names[1])) >= 8
+    assert data_of(page)["classes"] == [visible(label) for label in classifier.classes_]
 
 
 def test_a_bare_class_is_named_with_its_column():
     """Yes, true and 1 say nothing alone; other words do."""
-    assert name_of(True, "ill") == "ill = true"
-    assert name_of(1, "ill") == "ill = 1"
-    assert name_of("No", "ill") == "ill = No"
-    assert name_of("malignant", "ill") == "malignant"
-    assert name_of(1, "") == "1"
+    assert class_name(True, "ill") == "ill = true"
+    assert class_name(1, "ill") == "ill = 1"
+    assert class_name("No", "ill") == "ill = No"
+    assert class_name("malignant", "ill") == "malignant"
+    assert class_name(1, "") == "1"
 
 
 def test_unseen_characters_are_spelt_out():
     """Controls, bidi marks and halves of characters; joiners of emoji stay."""
-    assert shown("a\nb\u202ec\x00\ud800") == "a\\nb\\u202ec\\u0000\\ud800"
-    assert shown("👩‍🚀 é") == "👩‍🚀 é"
-    assert shown("x" * 300, 10) == "x" * 10 + "…"
-    assert shown("x" * 10, 10) == "x" * 10
+    assert visible("a\nb\u202ec\x00\ud800") == "a\\nb\\u202ec\\u0000\\ud800"
+    assert visible("👩‍🚀 é") == "👩‍🚀 é"
+    assert visible("x" * 300, 10) == "x" * 10 + "…"
+    assert visible("x" * 10, 10) == "x" * 10
 
 
 def test_json_cannot_leave_its_block():
@@ -458,10 +460,10 @@ def test_json_cannot_leave_its_block():
 # ------------------------------------------------------------------------ files and commands
 
 
-def test_a_report_is_written_whole_or_not_at_all(machine, tmp_path, monkeypatch):
+def test_a_report_is_written_whole_or_not_at_all(classifier, tmp_path, monkeypatch):
     """What was there stays, and nothing is left beside it."""
     target = tmp_path / "report.html"
-    write_report(target, machine, *overlapping(seed=1))
+    write_report(target, classifier, *overlapping(seed=1))
     before = target.read_bytes()
 
     def broken(*_):
@@ -469,12 +471,31 @@ def test_a_report_is_written_whole_or_not_at_all(machine, tmp_path, monkeypatch)
 
     monkeypatch.setattr("os.replace", broken)
     with pytest.raises(OSError, match="no more room"):
-        write_whole(target, "half")
+        write_page(target, "half")
     assert target.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_without_jinja_the_error_names_the_extra(machine):
+def test_rows_in_memory_are_reported_without_pyarrow(tmp_path):
+    """Whose import is blocked here; only tables in files need it."""
+    code = (
+        "import sys\n"
+        "class Blocked:\n"
+        "    def find_spec(name, path=None, target=None):\n"
+        "        if name.partition('.')[0] == 'pyarrow': raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Blocked)\n"
+        "import numpy as np\n"
+        "from extreme_entropy import EEMClassifier\n"
+        "from extreme_entropy.report import write_report\n"
+        "X = np.random.default_rng(0).normal(size=(80, 3)); y = X[:, 0] > 0\n"
+        "write_report('page.html', EEMClassifier(5, random_state=0).fit(X, y), X, y)\n"
+        "assert 'pyarrow' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, cwd=tmp_path)
+    assert (tmp_path / "page.html").read_text().rstrip().endswith("</html>")
+
+
+def test_without_jinja_the_error_names_the_extra(classifier):
     """And importing the report needs none of it."""
     code = (
         "import sys; sys.modules['jinja2'] = None; from extreme_entropy.report import build_report;"
@@ -523,7 +544,7 @@ def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
     page = out.read_text()
     text = " ".join(" ".join(Parsed(page).text).split())
     assert "Report on new.csv" in text
-    assert "after it had learnt from old.csv" in text
+    assert "after it was fitted on old.csv" in text
     assert "b 7" in text
     assert "2 rows have no label" in text
     assert 'id="same-rows"' not in page
@@ -536,7 +557,7 @@ def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
     ("words", "message"),
     [
         (["none.eem", "new.csv"], "none.eem"),
-        (["new.csv", "new.csv"], "cannot be read as a saved machine"),
+        (["new.csv", "new.csv"], "cannot be read as a saved model"),
         (["kinds.eem", "none.csv"], "There is no file"),
         (["kinds.eem", "narrow.csv"], "'<b>age</b>'"),
         (["kinds.eem", "one.csv"], "all 2 rows are 'rare'"),
@@ -559,15 +580,15 @@ def test_bad_input_is_one_line_and_leaves_no_page(fitted_table, monkeypatch, wor
 # ------------------------------------------------------------------------ notebooks
 
 
-def test_a_fitted_machine_shows_classes_line_and_settings():
-    """In a notebook; the thresholds drawn are the machine's."""
+def test_a_fitted_classifier_shows_classes_projection_and_settings():
+    """In a notebook; the thresholds drawn are the classifier's."""
     X, y = overlapping()
-    machine = EEMClassifier(20, random_state=0).fit(X, y)
-    shown_as = machine._repr_html_()
-    assert machine._repr_mimebundle_()["text/html"] == shown_as
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    shown_as = classifier._repr_html_()
+    assert classifier._repr_mimebundle_()["text/html"] == shown_as
     for words in ("EEMClassifier", "n_hidden=20", "common", "350 rows", "50 rows", "<svg"):
         assert words in shown_as
-    for t in machine.thresholds_:
+    for t in classifier.thresholds_:
         assert f"{t:.3g}" in shown_as
     assert "activation" not in shown_as
 
@@ -576,15 +597,15 @@ def test_a_notebook_escapes_names_too():
     allowed = {"div", "strong", "code", "span", "b", "bdi", "svg", "line", "polyline", "p"}
     for name in HOSTILE:
         X, y = overlapping(80, names=("common", name))
-        machine = EEMClassifier(10, random_state=0, costs={name: 2}).fit(X, y)
-        parsed = Parsed(machine._repr_html_())
+        classifier = EEMClassifier(10, random_state=0, costs={name: 2}).fit(X, y)
+        parsed = Parsed(classifier._repr_html_())
         assert {tag for tag, _ in parsed.elements} <= allowed
         assert name[:60].replace("\x00", "") in "".join(parsed.text).replace("\ufffd", "").replace(
             "\x00", ""
         )
 
 
-def test_machines_that_cannot_decide_yet_are_shown_all_the_same():
+def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
     """Unfitted ones by scikit-learn; those that wait for rows, with what they have."""
     assert "sk-" in EEMClassifier()._repr_html_()
     X, y = overlapping()

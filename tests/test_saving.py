@@ -283,7 +283,7 @@ def test_another_librarys_file_is_refused(path):
     """safetensors of something else are not a machine."""
     for metadata in (None, {"format": "pt"}):
         save_file({"weights": np.ones(3)}, path, metadata=metadata)
-        with pytest.raises(FileFormatError, match="not a machine of this library"):
+        with pytest.raises(FileFormatError, match="not a model of this library"):
             load(path)
 
 
@@ -293,7 +293,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 1.*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 2.*wrote it"):
         load(path)
 
 
@@ -368,7 +368,7 @@ HOSTILE = {
     "no columns": drop("fitted", "n_features_in_"),
     "no phi": drop("fitted", "feature_map_"),
     "no summary": drop("fitted", "summary_"),
-    "no machine": drop("fitted", "_solved"),
+    "no machine": drop("fitted", "machine"),
     "no field": drop("fitted", "feature_map_", "fields", "layer"),
     "nothing fitted": set_in("fitted", to={}),
     "values are a list": lambda values, arrays: [values],
@@ -376,7 +376,7 @@ HOSTILE = {
     "parameters are a list": set_in("parameters", to=[1]),
     "fitted is a list": set_in("fitted", to=[1]),
     "fields are a list": set_in("fitted", "feature_map_", "fields", to=[1]),
-    "tuple is a number": set_in("fitted", "_solved", to={"tuple": 3}),
+    "tuple is a number": set_in("fitted", "machine", to={"tuple": 3}),
     "dict of lists": set_in("parameters", "costs", to={"dict": [[[], 1]]}),
     "neither": set_in("fitted", "feature_map_", to={"what": 1}),
     "phi is a number": set_in("fitted", "feature_map_", to=3),

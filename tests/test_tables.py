@@ -1,7 +1,8 @@
-"""Tables in files: read in batches, looked at once, encoded, learnt, saved and judged."""
+"""Tables in files: read in batches, profiled, encoded, learnt, saved and scored."""
 
 import gzip
 import warnings
+from dataclasses import FrozenInstanceError, replace
 
 import numpy as np
 import pyarrow as pa
@@ -14,14 +15,12 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, roc_auc_s
 import extreme_entropy
 from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import FileFormatError, InputError, MergeError
-from extreme_entropy.tables.choosing import estimate
+from extreme_entropy.metrics import ScoreInterval, confusion_counts, scores_with_intervals
 from extreme_entropy.tables.columns import Category, Columns, Numeric
-from extreme_entropy.tables.fitting import fit_like, fit_table
+from extreme_entropy.tables.fitting import estimate_choice, fit_like, fit_table
 from extreme_entropy.tables.model import TableModel
-from extreme_entropy.tables.profile import profile
+from extreme_entropy.tables.profile import Sampler, profile
 from extreme_entropy.tables.reading import open_table
-from extreme_entropy.tables.sampling import Sampler
-from extreme_entropy.tables.scores import confusion, judge
 from extreme_entropy.tables.writing import write_table
 
 
@@ -149,7 +148,7 @@ def test_strange_names_and_a_byte_order_mark_are_read(tmp_path):
 
 def test_the_share_read_of_a_text_grows_to_one(rng, tmp_path, monkeypatch):
     """Progress is known from bytes, also of a gzipped file."""
-    monkeypatch.setattr("extreme_entropy.tables.separated.BLOCK_BYTES", 2**13)
+    monkeypatch.setattr("extreme_entropy.tables.reading.BLOCK_BYTES", 2**13)
     path = tmp_path / "a.csv.gz"
     cells = "\n".join(map(str, rng.random(40_000)))
     path.write_bytes(gzip.compress(f"a\n{cells}\n".encode(), 1))
@@ -198,25 +197,25 @@ def test_a_sample_is_the_same_for_any_batches():
     """It depends on the seed and the rows only."""
     whole, parts = sampled(5000, [5000]), sampled(5000, [7, 993, *[500] * 8])
     assert whole.rows.equals(parts.rows)
-    assert (whole.fair == parts.fair).all()
+    assert (whole.uniform == parts.uniform).all()
     assert not whole.rows.equals(sampled(5000, [5000], seed=1).rows)
 
 
-def test_a_sample_is_fair_and_a_rare_class_is_topped_up():
-    """The fair part has its size exactly; the rare class has all the rows it was promised."""
+def test_a_sample_is_uniform_and_a_rare_class_is_topped_up():
+    """The uniform part has its size exactly; the rare class has all the rows it was promised."""
     sample = sampled(20_000, [1000] * 20)
-    assert sample.fair.sum() == 300
+    assert sample.uniform.sum() == 300
     assert (sample.labels == "rare").sum() == 50
-    assert (sample.labels[sample.fair] == "rare").sum() < 15
+    assert (sample.labels[sample.uniform] == "rare").sum() < 15
     numbers = sample.rows["i"].to_numpy()
     assert (np.diff(numbers) > 0).all()  # in the order of the table
-    assert abs(numbers[sample.fair].mean() / 20_000 - 0.5) < 0.05  # of no part of it more
+    assert abs(numbers[sample.uniform].mean() / 20_000 - 0.5) < 0.05  # of no part of it more
 
 
 def test_a_small_table_is_its_own_sample():
     sample = sampled(200, [64] * 4)
     assert sample.rows["i"].to_pylist() == list(range(200))
-    assert sample.fair.all()
+    assert sample.uniform.all()
 
 
 # ------------------------------------------------------------------------------- profile
@@ -265,7 +264,7 @@ def test_a_column_that_widens_late_is_understood(tmp_path):
 
 def test_a_column_that_changes_its_kind_is_text(tmp_path, monkeypatch):
     """Numbers first, dates later, each block of one kind: neither numbers nor dates."""
-    monkeypatch.setattr("extreme_entropy.tables.separated.BLOCK_BYTES", 2**8)
+    monkeypatch.setattr("extreme_entropy.tables.reading.BLOCK_BYTES", 2**8)
     cells = [str(i % 3) for i in range(100)] + ["2024-01-01", "2024-01-02"] * 50
     found = column(csv(tmp_path, with_labels(cells)), "x")
     assert found == Category("x", ("2024-01-01", "2024-01-02", "0", "1", "2"), False)
@@ -378,7 +377,7 @@ def test_every_type_of_number_date_and_text_is_understood(rng, tmp_path):
     for name in ("a.parquet", "a.feather"):
         write_table(tmp_path / name, table.to_batches(), table.schema)
         found = seen(tmp_path / name)
-        assert (found.rows, found.unlabelled) == (n - 2, 2)
+        assert (found.counts.sum(), found.unlabelled) == (n - 2, 2)
         assert found.columns.dropped == {"null": "all its values are missing"}
         X = found.columns.encode(table)
         assert found.columns.names[:7] == table.column_names[:7]
@@ -462,11 +461,11 @@ def test_a_fit_on_a_small_table_is_the_classifiers_own_fit(people, tmp_path):
     """Look, choice, φ of a sample and a pass in batches: together what one `fit` gives."""
     model = fitted(people, tmp_path)
     X, y = model.encode(people), model.labels(people)
-    machine = EEMClassifier(20, random_state=model.classifier.random_state).fit(X, y)
-    ours, theirs = model.classifier.predict_proba(X), machine.predict_proba(X)
+    classifier = EEMClassifier(20, random_state=model.classifier.random_state).fit(X, y)
+    ours, theirs = model.classifier.predict_proba(X), classifier.predict_proba(X)
     assert np.allclose(ours, theirs, atol=1e-9)
-    assert model.facts["rows"] == 400
-    assert model.facts["class_counts"] == {
+    assert model.facts.rows == 400
+    assert model.facts.class_counts == {
         "no": int((y == "no").sum()),
         "yes": int((y == "yes").sum()),
     }
@@ -489,7 +488,7 @@ def test_phi_is_drawn_from_all_of_a_long_sorted_table(rng, tmp_path):
     table = pa.table({"x": x, "z": rng.normal(size=n), "y": y})
     model = fitted(table, tmp_path, target="y")
     assert gmean_score(y, model.classifier.predict(model.encode(table))) > 0.97
-    assert model.facts["rows"] == n
+    assert model.facts.rows == n
 
 
 def test_wide_tables_are_encoded_a_few_rows_at_a_time(people, tmp_path, monkeypatch):
@@ -497,9 +496,9 @@ def test_wide_tables_are_encoded_a_few_rows_at_a_time(people, tmp_path, monkeypa
     model = fitted(people, tmp_path)
     monkeypatch.setattr("extreme_entropy.tables.model.NUMBERS", 8 * 50)
     monkeypatch.setattr("extreme_entropy.tables.model.FEWEST", 1)
-    monkeypatch.setattr("extreme_entropy.tables.fitting.WORTH_A_MERGE", 8 * 100)
     again = fitted(people, tmp_path)
-    sizes = [piece.num_rows for piece in again.pieces(people.to_batches())]
+    source = open_table(tmp_path / "a.parquet")
+    sizes = [batch.num_rows for batch in again.batches(source, target=True)]
     assert len(again.columns.names) == 8
     assert sizes == [50] * 8
     X = model.encode(people)
@@ -512,8 +511,8 @@ def test_of_a_wide_table_fewer_rows_are_compared(people, tmp_path, monkeypatch):
     monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_NUMBERS", 8 * 150)
     monkeypatch.setattr("extreme_entropy.tables.fitting.FEWEST_COMPARED", 1)
     model = fitted(people, tmp_path)
-    assert model.facts["compared_rows"] == 150
-    assert model.facts["rows"] == 400
+    assert model.facts.compared_rows == 150
+    assert model.facts.rows == 400
     assert np.sum(model.classifier.summary_.counts) == 400
 
 
@@ -522,7 +521,7 @@ def test_rows_without_a_label_are_left_out_and_counted(people, tmp_path):
     ill[3] = ill[50] = None
     gaps = people.set_column(5, "ill", pa.array(ill))
     model = fitted(gaps, tmp_path)
-    assert (model.facts["rows"], model.facts["rows_without_label"]) == (398, 2)
+    assert (model.facts.rows, model.facts.rows_without_label) == (398, 2)
     rest = fitted(gaps.filter(gaps["ill"].is_valid()), tmp_path, "b.parquet")
     X = model.encode(people)
     assert np.array_equal(model.classifier.predict_proba(X), rest.classifier.predict_proba(X))
@@ -574,9 +573,9 @@ def test_a_saved_model_is_the_same_and_its_classifier_loads_alone(people, tmp_pa
         assert classifier.costs == {"yes": 3.0}
 
 
-def test_a_machine_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
-    machine = EEMClassifier(5, random_state=0).fit(rng.normal(size=(20, 2)), [0, 1] * 10)
-    machine.save(tmp_path / "a.eem")
+def test_a_classifier_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
+    classifier = EEMClassifier(5, random_state=0).fit(rng.normal(size=(20, 2)), [0, 1] * 10)
+    classifier.save(tmp_path / "a.eem")
     with pytest.raises(FileFormatError, match="saved from Python"):
         TableModel.load(tmp_path / "a.eem")
 
@@ -589,6 +588,11 @@ def test_a_machine_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
         {"columns": {"used": [{"name": "x", "kind": "picture", "median": 0, "gaps": True}]}},
         {"label_kind": "picture"},
         {"facts": 5},
+        {"facts": {"model": "eem", "size": 20}},
+        {"facts": {"model": "eem", "size": "large", "seed": 0}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "class_counts": {"no": 1.5}}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "path": [{"model": "eem"}]}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "estimate": {"gmean": "good"}}},
     ],
 )
 def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_path):
@@ -603,6 +607,30 @@ def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_p
         TableModel.load(tmp_path / "b.eem")
 
 
+def test_facts_are_a_frozen_value(people, tmp_path):
+    """What is known of a model changes only with the model."""
+    model = fitted(people, tmp_path)
+    with pytest.raises(FrozenInstanceError):
+        model.facts.rows = 5
+    assert list(model.facts.versions) == [
+        *("python", "extreme-entropy", "numpy", "scipy", "scikit-learn", "pyarrow"),
+    ]
+
+
+def test_facts_of_earlier_versions_are_read(people, tmp_path):
+    """They had a list of dropped columns too, and no costs were an empty object."""
+    from extreme_entropy import persistence
+
+    model = fitted(people, tmp_path)
+    model.save(tmp_path / "a.eem")
+    values, arrays = persistence.read(tmp_path / "a.eem")
+    facts = values["table"]["facts"]
+    facts.update(dropped={}, costs={})
+    del facts["command"], facts["merged"]
+    persistence.write(tmp_path / "b.eem", values, arrays)
+    assert TableModel.load(tmp_path / "b.eem").facts == replace(model.facts, costs={})
+
+
 def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):
     """`like` shares the encoding and φ; the sum predicts as one fit on all rows would."""
     first = fitted(people.slice(0, 150), tmp_path)
@@ -615,8 +643,8 @@ def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):
     ours, theirs = (model.classifier.predict_proba(X) for model in (merged, whole))
     assert np.allclose(ours, theirs, atol=1e-9)
     for name in ("rows", "class_counts", "missing", "rows_without_label"):
-        assert merged.facts[name] == whole.facts[name]
-    assert first.facts["rows"] == 150  # as it was
+        assert getattr(merged.facts, name) == getattr(whole.facts, name)
+    assert first.facts.rows == 150  # as it was
 
 
 def test_models_that_read_columns_differently_cannot_be_merged(people, tmp_path):
@@ -629,20 +657,20 @@ def test_strange_labels_are_refused_by_name(people, tmp_path):
     model = fitted(people, tmp_path)
     with pytest.raises(InputError, match=r"'ill' must be among 'no', 'yes'; there is also 'dead'"):
         model.labels(pa.record_batch({"ill": ["no", "dead"]}))
-    with pytest.raises(InputError, match="must have the column 'ill'"):
+    with pytest.raises(InputError, match="must have a column 'ill'"):
         model.labels(pa.record_batch({"sick": ["no"]}))
 
 
-def test_both_kinds_of_machine_are_compared_and_the_better_is_taken(people, tmp_path):
+def test_both_kinds_of_model_are_compared_and_the_better_is_taken(people, tmp_path):
     """The path names every candidate; the chosen one has the best GMean of them."""
     model = fitted(people, tmp_path, model="auto", size=30)
-    path = model.facts["path"]
-    assert [entry["model"] for entry in path] == ["eem", "eekm", "eekm", "eekm", "eekm"]
-    best = max(path, key=lambda entry: entry["gmean"])
-    assert (model.facts["model"], model.facts["size"]) == (best["model"], best["size"])
-    assert all(0 <= entry["gmean"] <= 1 and entry["divergence"] > 0 for entry in path)
-    guess = model.facts["estimate"]
-    assert guess["low"] <= guess["gmean"] <= guess["high"]
+    path = model.facts.path
+    assert [entry.model for entry in path] == ["eem", "eekm", "eekm", "eekm", "eekm"]
+    best = max(path, key=lambda entry: entry.gmean)
+    assert (model.facts.model, model.facts.size) == (best.model, best.size)
+    assert all(0 <= entry.gmean <= 1 and entry.divergence > 0 for entry in path)
+    guess = model.facts.estimate
+    assert guess.low <= guess.gmean <= guess.high
 
 
 def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
@@ -652,15 +680,15 @@ def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model = fitted(pa.concat_tables([no, yes]), tmp_path)
-    assert model.facts["estimate"] is None
-    assert any("one row only" in warning for warning in model.facts["warnings"])
+    assert model.facts.estimate is None
+    assert any("one row only" in warning for warning in model.facts.warnings)
 
 
 # ------------------------------------------------------------------------------- scores
 
 
-def test_the_model_is_the_machine_that_was_judged(tmp_path):
-    """Of 120 columns the first two count: a small layer has the first columns, and no mixtures."""
+def test_the_model_is_the_one_that_was_compared(tmp_path):
+    """Of 120 columns two count: the layer that is fitted is the one that was compared."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((800, 120)).round(3)
     y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
@@ -668,22 +696,21 @@ def test_the_model_is_the_machine_that_was_judged(tmp_path):
     pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
     written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
     layer = written.classifier.feature_map_.layer
-    assert written.facts["size"] == written.classifier.n_hidden == layer.size == 50
-    np.testing.assert_array_equal(np.count_nonzero(layer.linear.weights, axis=0), 1)
+    assert written.facts.size == written.classifier.n_hidden == layer.size
     predicted = written.classifier.predict(written.encode(table.slice(500)))
-    expected = written.facts["estimate"]
-    assert expected["low"] - 0.05 < gmean_score(y[500:], predicted) < expected["high"] + 0.05
+    expected = written.facts.estimate
+    assert expected.low - 0.05 < gmean_score(y[500:], predicted) < expected.high + 0.05
 
 
 def test_an_estimate_takes_in_each_fold_what_the_others_chose():
     """Two candidates, each brilliant where the other is not seen: honesty costs the difference."""
     scores = np.array([[0.9, 0.5, 0.6], [0.5, 0.8, 0.7]])
     # Without fold 0: .55 < .75 → the second; without 1: .75 > .6 → the first; without 2: .7 > .65.
-    guess = estimate(scores)
-    assert guess["gmean"] == pytest.approx(np.mean([0.5, 0.5, 0.6]))
-    assert guess["gmean"] < scores.mean(axis=1).max()
+    guess = estimate_choice(scores)
+    assert guess.gmean == pytest.approx(np.mean([0.5, 0.5, 0.6]))
+    assert guess.gmean < scores.mean(axis=1).max()
     reach = 4.302652729911275 * np.std([0.5, 0.5, 0.6], ddof=1) / np.sqrt(3)  # Student's t
-    assert guess["high"] - guess["gmean"] == pytest.approx(reach)
+    assert guess.high - guess.gmean == pytest.approx(reach)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -694,14 +721,14 @@ def test_scores_are_scikit_learns(k, rng):
     logits = rng.normal(size=(n, k)).round(1) + np.eye(k)[y]  # rounded: with ties
     P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     predictions = P.argmax(axis=1)
-    scores = judge(confusion(y, predictions, k), y, P)
-    assert scores["gmean"]["value"] == pytest.approx(gmean_score(y, predictions))
+    scores = scores_with_intervals(confusion_counts(y, predictions, k), y, P)
+    assert scores["gmean"].value == pytest.approx(gmean_score(y, predictions))
     accuracy = balanced_accuracy_score(y, predictions)
-    assert scores["balanced_accuracy"]["value"] == pytest.approx(accuracy)
+    assert scores["balanced_accuracy"].value == pytest.approx(accuracy)
     area = roc_auc_score(y, P[:, 1]) if k == 2 else roc_auc_score(y, P, multi_class="ovr")
-    assert scores["auc"]["value"] == pytest.approx(area)
+    assert scores["auc"].value == pytest.approx(area)
     brier = brier_score_loss(y, P[:, 1]) if k == 2 else ((P - np.eye(k)[y]) ** 2).sum(1).mean()
-    assert scores["brier"]["value"] == pytest.approx(brier)
+    assert scores["brier"].value == pytest.approx(brier)
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -712,7 +739,7 @@ def test_intervals_are_those_of_a_bootstrap_over_rows(k, rng):
     logits = rng.normal(size=(n, k)) + np.eye(k)[y]
     P = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
     predictions = P.argmax(axis=1)
-    scores = judge(confusion(y, predictions, k), y, P)
+    scores = scores_with_intervals(confusion_counts(y, predictions, k), y, P)
     drawn = {name: [] for name in scores}
     for _ in range(400):
         i = rng.integers(0, n, n)
@@ -726,9 +753,9 @@ def test_intervals_are_those_of_a_bootstrap_over_rows(k, rng):
         drawn["brier"].append(errors.mean() / (2 if k == 2 else 1))
     for name, values in drawn.items():
         low, high = np.percentile(values, [2.5, 97.5])
-        width = scores[name]["high"] - scores[name]["low"]
+        width = scores[name].high - scores[name].low
         assert width == pytest.approx(high - low, rel=0.2), name
-        assert scores[name]["low"] == pytest.approx(low, abs=0.2 * (high - low)), name
+        assert scores[name].low == pytest.approx(low, abs=0.2 * (high - low)), name
 
 
 def test_where_rows_abound_the_bootstrap_is_the_normal_interval(rng):
@@ -736,17 +763,19 @@ def test_where_rows_abound_the_bootstrap_is_the_normal_interval(rng):
     n = 20_000
     y = (rng.random(n) < 0.3).astype(int)
     right = rng.random(n) < np.where(y, 0.8, 0.6)
-    scores = judge(confusion(y, np.where(right, y, 1 - y), 2), y, np.full((n, 2), 0.5))
+    scores = scores_with_intervals(
+        confusion_counts(y, np.where(right, y, 1 - y), 2), y, np.full((n, 2), 0.5)
+    )
     recalls = np.array([right[y == c].mean() for c in (0, 1)])
     error = np.sqrt((recalls * (1 - recalls) / np.bincount(y)).sum()) / 2
     score = scores["balanced_accuracy"]
-    assert score["high"] - score["low"] == pytest.approx(2 * 1.96 * error, rel=0.07)
+    assert score.high - score.low == pytest.approx(2 * 1.96 * error, rel=0.07)
 
 
 def test_a_class_without_rows_leaves_the_auc_undefined():
     """GMean is that of the classes there are."""
     y = np.zeros(5, dtype=int)
     P = np.tile([0.7, 0.3], (5, 1))
-    scores = judge(confusion(y, y, 2), y, P)
-    assert scores["auc"] == {"value": None, "low": None, "high": None}
-    assert scores["gmean"]["value"] == 1
+    scores = scores_with_intervals(confusion_counts(y, y, 2), y, P)
+    assert scores["auc"] == ScoreInterval(None, None, None)
+    assert scores["gmean"].value == 1

@@ -19,11 +19,10 @@ from extreme_entropy import EEKMClassifier
 from extreme_entropy.entropy.gaussian import cauchy_schwarz_divergence
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.machine.machine import solve
-from extreme_entropy.moments.class_moments import ClassMoments
-from extreme_entropy.moments.summary import Summary
+from extreme_entropy.moments.summary import ClassMoments, Summary
 
 
-def _solved(negative, positive, shrinkage="none"):
+def _solved(negative, positive, shrinkage=None):
     """The paper's machine of two classes of features, without shrinkage."""
     return solve(
         Summary(((negative,), (positive,))),
@@ -124,7 +123,7 @@ def _eekm(X, y, gamma, ridge):
         len(X),
         gamma=gamma,
         scale=None,
-        shrinkage="none",
+        shrinkage=None,
         ridge=ridge,
         decision="paper",
         random_state=0,

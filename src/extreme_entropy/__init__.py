@@ -10,7 +10,7 @@ from .selection.divergence_search import DivergenceSearch
 from .selection.eekm_cv import EEKMClassifierCV
 from .selection.eem_cv import EEMClassifierCV
 
-__version__ = "0.1.0.dev0"
+__version__ = "0.2.0"
 
 __all__ = [
     "DivergenceSearch",

@@ -4,21 +4,25 @@
 
     ExtremeEntropyError
     ├── InputError (ValueError)         the data, labels, weights or parameters cannot be used
-    │   ├── MergeError                  two machines do not share φ or their classes
+    │   ├── MergeError                  two classifiers do not share φ or their classes
     │   ├── ForgetError                 rows to forget were never learnt
     │   └── TooLargeError (MemoryError) a fit would need more memory than there is
     ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
-    ├── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
-    └── DatasetError (OSError)          a data set cannot be had: no network, no file
-        └── ContentError (ValueError)   what came under its name is not that data set
+    └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
 
     ExtremeEntropyWarning (UserWarning)
-    ├── DegenerateWarning               the machine is constant: the classes look alike to φ
+    ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
     └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
 
+import os
+import sys
+import warnings
+
 from sklearn.exceptions import NotFittedError
+
+_PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 
 class ExtremeEntropyError(Exception):
@@ -30,7 +34,7 @@ class InputError(ExtremeEntropyError, ValueError):
 
 
 class MergeError(InputError):
-    """Two machines cannot be added: they do not share φ or their classes."""
+    """Two classifiers cannot be merged: they do not share φ or their classes."""
 
 
 class ForgetError(InputError):
@@ -46,15 +50,7 @@ class IncompleteError(ExtremeEntropyError, NotFittedError):
 
 
 class FileFormatError(ExtremeEntropyError, ValueError):
-    """A file is not a saved machine of ours, or it was damaged."""
-
-
-class DatasetError(ExtremeEntropyError, OSError):
-    """A data set cannot be had: there is no network, no file, or no such thing any more."""
-
-
-class ContentError(DatasetError, ValueError):
-    """What came under the name of a data set is not that data set."""
+    """A file is not a saved model of ours, or it was damaged."""
 
 
 class ExtremeEntropyWarning(UserWarning):
@@ -62,7 +58,7 @@ class ExtremeEntropyWarning(UserWarning):
 
 
 class DegenerateWarning(ExtremeEntropyWarning):
-    """The machine is constant, because the classes look alike to φ."""
+    """The prediction is constant, because the classes have the same mean in feature space."""
 
 
 class FewRowsWarning(ExtremeEntropyWarning):
@@ -71,3 +67,11 @@ class FewRowsWarning(ExtremeEntropyWarning):
 
 class IndefiniteWarning(ExtremeEntropyWarning):
     """A kernel matrix is not positive definite to rounding."""
+
+
+def warn(message: str, category: type[Warning]) -> None:
+    """Give a warning that points at the line which called the library, however deep this is."""
+    frame, level = sys._getframe(1), 1
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level + 1)

@@ -22,13 +22,12 @@ from scipy.linalg import eigh, lstsq, qr
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import run
+from ..engines.threads import Threads, chunks, dense
 from ..estimators.eem import EEMClassifier
-from ..features.chunks import chunks, dense
-from ..features.feature_map import FeatureMap
-from ..moments.reduction import summarise
+from ..estimators.tables import InMemory, draw_features
+from ..features.feature_map import FeatureMap, NeuronSpec
 from ..moments.summary import Summary
-from .least_squares import LeastSquaresMachine, Outputs, blas_threads, targets
+from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
 
 Array = np.ndarray[Any, Any]
 
@@ -71,7 +70,7 @@ def below(kept: Array, phi: FeatureMap, X: Any, T: Array, root: Array, n_jobs: i
         H[s] = root[s] * phi(dense(X[s]))
         BT[s] = root[s] * T[s]
 
-    for _ in run((partial(fill, s) for s in chunks(len(T), phi.width)), n_jobs, ahead=2):
+    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.layer.size)):
         pass
     return rows
 
@@ -92,7 +91,7 @@ def beta_from_sums(
     Eigenvalues that are rounding beside the largest are dropped. They are squares of singular
     values, so that this drops more than `beta_from_rows` does.
     """
-    parts = [summary.of_class(c) for c in range(summary.n_classes)]
+    parts = [summary.of_class(c) for c in range(len(summary.moments))]
     A = np.zeros_like(parts[0].scatter)
     b = np.zeros((len(A), T.shape[1]))
     for part, w, t in zip(parts, class_weight, T, strict=True):
@@ -107,7 +106,7 @@ def beta_from_sums(
     return beta
 
 
-class ELMClassifier(LeastSquaresMachine):
+class ELMClassifier(LeastSquaresClassifier):
     """Extreme Learning Machine: least squares on a layer of random neurons.
 
     The neurons are those of `EEMClassifier` with the same `random_state`. There is no threshold
@@ -126,7 +125,7 @@ default="sig"
         Adds I/C to HᵀWH. None is the pure pseudo-inverse, the paper's.
     solver : {"pinv", "sums"}, default="pinv"
         "pinv" solves by the singular values of φ of the rows. "sums" is several times
-        faster and drops those below 5e-8 of the largest: docs/rivals.md says what that changes.
+        faster and drops those below 5e-8 of the largest: see docs/baselines.md.
         Neither needs more memory for more rows.
     n_jobs : int, optional
         Threads. None is one, -1 all.
@@ -136,7 +135,7 @@ default="sig"
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive class of a binary machine.
+        Labels, sorted. The second is the positive class of a binary classifier.
     beta_ : ndarray of shape (h,)
         Weights of the neurons; with more than two classes one row for each.
     n_features_in_ : int
@@ -147,7 +146,7 @@ default="sig"
     See Also
     --------
     WELMClassifier : The same with both classes counting equally.
-    EEMClassifier : The entropy machine on the same neurons.
+    EEMClassifier : Extreme Entropy Machines on the same neurons.
 
     References
     ----------
@@ -165,7 +164,7 @@ default="sig"
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LeastSquaresMachine._parameter_constraints,
+        **LeastSquaresClassifier._parameter_constraints,
         "n_hidden": EEMClassifier._parameter_constraints["n_hidden"],
         "activation": EEMClassifier._parameter_constraints["activation"],
         "C": [Interval(Real, 0, None, closed="neither"), None],
@@ -195,16 +194,18 @@ default="sig"
     def beta_(self) -> Array:
         """β on φ(x), (h,); with more than two classes one row for each."""
         check_is_fitted(self)
-        return self._one(self._outputs.readout.T)
+        return self._by_column(self._outputs.readout.T)
 
-    def _solve(self, X: Any, labels: Array, weight: Array | None, n_classes: int) -> Outputs:
-        phi = self._draw(X, weight, self.n_hidden, self.activation)
+    def _solve(self, table: InMemory, labels: Array, n_classes: int) -> Outputs:
+        X, weight = table.X, table.weight
+        phi = draw_features(
+            NeuronSpec(self.n_hidden, self.activation, self.scale), table, self.random_state
+        )
         class_weight = self._class_weight(np.bincount(labels, weight))
         ridge = 0.0 if self.C is None else 1 / self.C
         T = targets(n_classes)
         if self.solver == "sums":
-            engine = partial(run, n_jobs=self.n_jobs, ahead=2)
-            summary = summarise(phi, X, labels, weight, n_classes, 1, engine)
+            [summary] = table.summarise(phi, table.labels, 1)
             with blas_threads(self.n_jobs):
                 beta = beta_from_sums(summary, T, class_weight, ridge, X.dtype)
         else:
@@ -248,7 +249,7 @@ default="sig"
 
     See Also
     --------
-    EEMClassifier : The entropy machine on the same neurons.
+    EEMClassifier : Extreme Entropy Machines on the same neurons.
 
     References
     ----------
@@ -262,7 +263,7 @@ default="sig"
     >>> from extreme_entropy import ELMClassifier, WELMClassifier
     >>> X, y = make_classification(2000, weights=[0.95], class_sep=0.5, random_state=0)
     >>> plain, weighted = (
-    ...     machine(50, random_state=0).fit(X, y) for machine in (ELMClassifier, WELMClassifier)
+    ...     kind(50, random_state=0).fit(X, y) for kind in (ELMClassifier, WELMClassifier)
     ... )
     >>> recall_score(y, plain.predict(X)) < 0.5 < recall_score(y, weighted.predict(X))
     True

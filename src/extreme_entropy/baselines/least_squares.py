@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,14 +17,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
-from ..engines.threads import run
-from ..estimators._rows import check_rows, check_x, classes_of, encode
-from ..estimators._tables import InMemory
+from ..engines.threads import FEW_SLICES, Threads
 from ..estimators.base import EntropyClassifier
-from ..estimators.eem import EEMClassifier
-from ..features.chunks import FEW_LANES, lanes
+from ..estimators.inputs import check_rows, check_x, classes_of, set_columns
+from ..estimators.tables import InMemory
 from ..features.feature_map import FeatureMap
-from ..machine.projection import project
+from ..machine.predictor import project
+from ..metrics import predicted_classes
 
 Array = np.ndarray[Any, Any]
 
@@ -43,15 +41,11 @@ class Outputs:
         # β may be large and of either sign: nothing may be rounded more than when it was solved.
         dtype = np.result_type(X.dtype, self.readout.dtype)
         phi, readout = self.phi.in_precision(dtype), self.readout.astype(dtype)
-
-        def answer(lane: slice) -> Array:
-            return project(phi, X[lane].astype(dtype, copy=False), readout)
-
-        tasks = (partial(answer, lane) for lane in lanes(X.shape[0]))
-        return np.concatenate(list(run(tasks, n_jobs, ahead=FEW_LANES))) + self.bias
+        execute = Threads(n_jobs, ahead=FEW_SLICES)
+        return project(phi, readout, X.astype(dtype, copy=False), execute) + self.bias
 
 
-class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
     """Base of `ELMClassifier`, `WELMClassifier` and `LSSVMClassifier`: all but the solving."""
 
     scale: str | None
@@ -84,14 +78,16 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         self._validate_params()
-        X, y, weight = check_rows(self, X, y, sample_weight, reset=True)
-        classes = classes_of(y)
-        self._outputs = self._solve(X, encode(y, classes), weight, len(classes))
+        columns, X, y, weight = check_rows(self, X, y, sample_weight, reset=True)
+        table = InMemory(columns, X, y, weight, self.n_jobs)
+        classes = classes_of(table.labels)
+        self._outputs = self._solve(table, table.encode(classes), len(classes))
         self.classes_ = classes
+        set_columns(self, columns)
         return self
 
     def project(self, X: Any) -> Array:
-        """f(x): where each row falls on the line on which its class is ±1.
+        """f(x): the output of each row, fitted to ±1 for its class.
 
         Parameters
         ----------
@@ -104,10 +100,10 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
             Outputs; with more classes one column for each.
         """
         check_is_fitted(self)
-        return self._one(self._outputs(check_x(self, X, reset=False), self.n_jobs).T).T
+        return self._by_column(self._outputs(check_x(self, X), self.n_jobs).T).T
 
     def decision_function(self, X: Any) -> Array:
-        """The same as `project`: these machines decide by the output itself.
+        """The same as `project`: these classifiers decide by the output itself.
 
         Parameters
         ----------
@@ -135,8 +131,7 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
             Labels.
         """
         outputs = self.project(X)
-        chosen = outputs > 0 if outputs.ndim == 1 else outputs.argmax(axis=1)
-        return self.classes_[chosen.astype(np.intp)]
+        return self.classes_[predicted_classes(outputs)]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_outputs")
@@ -146,23 +141,12 @@ class LeastSquaresMachine(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def _solve(self, X: Any, labels: Array, weight: Array | None, n_classes: int) -> Outputs:
+    def _solve(self, table: InMemory, labels: Array, n_classes: int) -> Outputs:
         """The outputs for checked rows with labels 0 … n_classes − 1."""
         raise NotImplementedError
 
-    def _draw(self, X: Any, weight: Array | None, n_hidden: int, activation: Any) -> FeatureMap:
-        """φ as EEM draws it: machines with one `random_state` have the very same neurons."""
-        drawer = EEMClassifier(
-            n_hidden,
-            activation=activation,
-            scale=self.scale,
-            n_jobs=self.n_jobs,
-            random_state=self.random_state,
-        )
-        return drawer._draw(InMemory(X, None, weight, self.n_jobs))
-
-    def _one(self, by_column: Array) -> Array:
-        return by_column[0] if len(by_column) == 1 else by_column
+    def _by_column(self, columns: Array) -> Array:
+        return columns[0] if len(columns) == 1 else columns
 
 
 def targets(n_classes: int) -> Array:

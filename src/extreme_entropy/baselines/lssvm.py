@@ -1,4 +1,4 @@
-"""LS-SVM: a kernel machine whose α and b solve one linear system.
+"""LS-SVM: a kernel classifier whose α and b solve one linear system.
 
     [ 0    1ᵀ   ] [b]   [0]
     [ 1   K + D ] [α] = [y],    D = diag(1 / (C w_i)),    f(x) = Σ α_i k(x_i, x) + b
@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 import os
 import re
-import warnings
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
@@ -29,14 +28,14 @@ from scipy.linalg import get_lapack_funcs
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import run
-from ..errors import IndefiniteWarning, InputError, TooLargeError
+from ..engines.threads import Threads, chunks, dense
+from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
-from ..features.chunks import chunks, dense
-from ..features.content import draw_rows
-from ..features.feature_map import FeatureMap
-from ..features.kernels import MEDIAN_ROWS, kernel_layer, median_gamma
-from .least_squares import LeastSquaresMachine, Outputs, blas_threads, targets
+from ..estimators.tables import InMemory, content_hash
+from ..features.feature_map import FeatureMap, kernel_layer
+from ..features.kernels import median_gamma
+from ..features.scaling import SAMPLE_ROWS, fit_scaling
+from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
 
 Array = np.ndarray[Any, Any]
 
@@ -55,7 +54,7 @@ def gram(phi: FeatureMap, Z: Array, n_jobs: int | None) -> Array:
                 "Check a kernel of your own, or scale the columns."
             )
 
-    for _ in run((partial(fill, s) for s in chunks(n, n)), n_jobs, ahead=2):
+    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(n, n)):
         pass
     return K
 
@@ -113,7 +112,7 @@ def _text(path: str) -> str:
         return ""
 
 
-class LSSVMClassifier(LeastSquaresMachine):
+class LSSVMClassifier(LeastSquaresClassifier):
     """Least Squares Support Vector Machine.
 
     Every training row is kept and has a multiplier; a fit needs the kernel between all pairs of
@@ -140,12 +139,12 @@ default="rbf"
     n_jobs : int, optional
         Threads. None is one, -1 all.
     random_state : int, RandomState instance or None, default=None
-        Seeds the choice of rows that "median" and "quantile" look at.
+        Seeds the sample of rows that "median" and "quantile" are computed from.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive class of a binary machine.
+        Labels, sorted. The second is the positive class of a binary classifier.
     alpha_ : ndarray of shape (n_samples,)
         Multipliers of the rows whose weight is not zero; with more than two classes one row for
         each class.
@@ -160,7 +159,7 @@ default="rbf"
 
     See Also
     --------
-    EEKMClassifier : A kernel machine for any number of rows.
+    EEKMClassifier : A kernel classifier for any number of rows.
 
     References
     ----------
@@ -178,7 +177,7 @@ default="rbf"
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **LeastSquaresMachine._parameter_constraints,
+        **LeastSquaresClassifier._parameter_constraints,
         "C": [Interval(Real, 0, None, closed="neither")],
         "kernel": EEKMClassifier._parameter_constraints["kernel"],
         "gamma": EEKMClassifier._parameter_constraints["gamma"],
@@ -211,28 +210,27 @@ default="rbf"
     def alpha_(self) -> Array:
         """α of each row, (n,); with more than two classes one row of them for each class."""
         check_is_fitted(self)
-        return self._one(self._outputs.readout.T)
+        return self._by_column(self._outputs.readout.T)
 
     @property
     def intercept_(self) -> Any:
         """b; with more than two classes one for each."""
         check_is_fitted(self)
-        return self._one(self._outputs.bias)
+        return self._by_column(self._outputs.bias)
 
-    def _solve(self, X: Any, labels: Array, weight: Array | None, n_classes: int) -> Outputs:
-        self._refuse_too_many(*X.shape)
-        phi, Z, gamma = self._kernel_over(X, weight)
+    def _solve(self, table: InMemory, labels: Array, n_classes: int) -> Outputs:
+        self._refuse_too_many(*table.X.shape)
+        phi, Z, gamma = self._kernel_over(table)
         K = gram(phi, Z, self.n_jobs)
         with blas_threads(self.n_jobs):
-            ridges = 1 / (self.C * self._row_weight(labels, weight))
+            ridges = 1 / (self.C * self._row_weight(labels, table.weight))
             alpha, b, definite = solve_bordered(K, ridges, targets(n_classes)[labels])
         if not definite:
-            warnings.warn(
+            warn(
                 "K + I/C is not positive definite to rounding, so it was solved as an indefinite "
                 f"matrix. Either the kernel is not positive definite, or C = {self.C:g} is so "
                 "large that rounding matters: choose a smaller one.",
                 IndefiniteWarning,
-                stacklevel=3,
             )
         self.gamma_ = gamma
         return Outputs(phi, alpha, b)
@@ -243,21 +241,21 @@ default="rbf"
         w = (counts.max() / counts)[labels] if self.balanced else np.ones(len(labels))
         return w if weight is None else w * weight
 
-    def _kernel_over(self, X: Any, weight: Array | None) -> tuple[FeatureMap, Array, float]:
+    def _kernel_over(self, table: InMemory) -> tuple[FeatureMap, Array, float]:
         """φ(x) = k(x, each row of X), the scaled rows, and γ."""
-        n, d = X.shape
-        drawn = self._draw(X, weight, 1, "sig")  # for the scaling; the neuron is not used
+        X, (n, d) = table.X, table.X.shape
+        content = content_hash(table.stats, self.random_state)
+        sample = table.sample(content, SAMPLE_ROWS).rows
+        scaling = fit_scaling(self.scale, table.stats, sample)
         gamma = self.gamma
         if isinstance(gamma, str):
-            some = draw_rows(drawn.content, MEDIAN_ROWS, (X[s] for s in chunks(n, d))).rows
-            gamma = median_gamma(self.kernel, drawn.scaling(some))
+            gamma = median_gamma(self.kernel, scaling(sample))
         # In double precision whatever the rows: the condition number is about C·n.
         Z = np.empty((n, d))
         for s in chunks(n, d):
-            Z[s] = drawn.scaling(dense(X[s]).astype(np.float64, copy=False))
-        middle = 0.5 if self.scale in ("minmax", "quantile") else 0.0
-        layer = kernel_layer(self.kernel, Z, gamma, middle)
-        return FeatureMap(drawn.content, drawn.scaling, layer), Z, gamma
+            Z[s] = scaling(dense(X[s]).astype(np.float64, copy=False))
+        layer = kernel_layer(self.kernel, Z, gamma, self.scale)
+        return FeatureMap(content, scaling, layer), Z, gamma
 
     def _refuse_too_many(self, n: int, d: int) -> None:
         needed = memory_needed(n, d)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import Any
 
 
 def main() -> None:
@@ -15,10 +14,6 @@ def main() -> None:
         sys.exit("The `eem` command needs click: pip install 'extreme-entropy[cli]'")
     from .root import root
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    # A request to end is met as Ctrl-C is: half-written files are removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     root(prog_name="eem")
-
-
-def _interrupt(number: int, frame: Any) -> None:
-    """A request to end is met as Ctrl-C is: half-written files are removed."""
-    raise KeyboardInterrupt

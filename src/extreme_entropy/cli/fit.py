@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import click
 
+from ..files import check_writable
+from ..metrics import label_text
 from ..tables.fitting import fit_like, fit_table
-from ..tables.labels import told
 from ..tables.model import TableModel
 from ..tables.reading import open_table
-from .output import TABLE, check_place, command_line, echo_json, json_option, listed, shown
-from .progress import watched
-from .several import Several
+from .output import (
+    FILE,
+    command_line,
+    counts_text,
+    echo_json,
+    json_option,
+    model_output,
+    printable,
+    rows_text,
+)
 
 EXAMPLES = """
 \b
@@ -26,19 +34,30 @@ Examples:
 
 
 @click.command(epilog=EXAMPLES)
-@click.argument("train", type=TABLE)
+@click.argument("train", type=FILE)
 @click.option("--target", metavar="COLUMN", help="The column that holds the labels.")
 @click.option(
     "--model",
     type=click.Choice(["auto", "eem", "eekm"]),
-    help="Random neurons, a kernel, or what does better. [default: auto]",
+    help="Random neurons, a kernel, or the better of both. [default: auto]",
 )
-@click.option("--cost", "costs", cls=Several, metavar="LABEL=COST...", help="A mistake's cost.")
+@click.option(
+    "--cost",
+    "costs",
+    multiple=True,
+    metavar="LABEL=COST",
+    help="Cost of missing a row of this label; may be repeated. [default: 1]",
+)
 @click.option("--size", type=click.IntRange(1), metavar="H", help="Neurons or landmarks.")
-@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Of all chance. [default: 0]")
-@click.option("--drop", cls=Several, metavar="COLUMN...", help="Columns to leave out.")
-@click.option("--like", type=TABLE, metavar="MODEL", help="Read and see rows as MODEL does.")
-@click.option("-o", "--output", required=True, type=TABLE, metavar="MODEL", help="Where to write.")
+@click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Random seed. [default: 0]")
+@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave out; may be repeated.")
+@click.option(
+    "--like",
+    type=FILE,
+    metavar="MODEL",
+    help="Use the columns and the feature map of MODEL, so that the two can be merged.",
+)
+@model_output
 @json_option
 def fit(
     train: Path,
@@ -54,12 +73,12 @@ def fit(
 ) -> None:
     """Fit a model to the table TRAIN.
 
-    TRAIN is a CSV, TSV, Parquet, Arrow or Feather file, or a folder of such files. Columns are
-    looked at first: text becomes categories, dates become days, gaps are filled and marked. Then
-    machines of several sizes are compared, and the best learns all rows.
+    TRAIN is a CSV, TSV, Parquet, Arrow or Feather file, or a folder of such files. Text columns
+    become categories, dates become days, missing values are filled and marked. Models of several
+    sizes are compared by cross-validation, and the best one is fitted on all rows.
     """
-    priced = _costs(costs)
-    check_place(output)
+    by_label = _parse_costs(costs)
+    check_writable(output)
     if like is not None:
         if model or size or seed is not None or drop:
             raise click.UsageError(
@@ -70,7 +89,7 @@ def fit(
             raise click.UsageError(
                 f"--like {like} has the target {other.target!r}, not {target!r}."
             )
-        fitted = fit_like(open_table(train), other, costs=priced, watch=watched)
+        fitted = fit_like(open_table(train), other, costs=by_label, progress=True)
     elif target is None:
         raise click.UsageError("Give the column that holds the labels: --target COLUMN")
     else:
@@ -79,22 +98,29 @@ def fit(
             target,
             model=model or "auto",
             size=size,
-            costs=priced,
+            costs=by_label,
             seed=seed or 0,
             drop=drop,
-            watch=watched,
+            progress=True,
         )
-    fitted.facts["command"] = command_line()
+    fitted = replace(fitted, facts=replace(fitted.facts, command=command_line()))
     fitted.save(output)
     if as_json:
         echo_json(
-            {"model_file": str(output), "target": fitted.target, **_columns(fitted), **fitted.facts}
+            {
+                "model_file": str(output),
+                "target": fitted.target,
+                "columns": [column.name for column in fitted.columns.used],
+                "features": fitted.columns.names,
+                "dropped": dict(fitted.columns.dropped),
+                **asdict(fitted.facts),
+            }
         )
     else:
-        _tell(fitted, output)
+        _print_summary(fitted, output)
 
 
-def _costs(pairs: tuple[str, ...]) -> dict[str, float]:
+def _parse_costs(pairs: tuple[str, ...]) -> dict[str, float] | None:
     costs = {}
     for pair in pairs:
         label, sign, number = pair.rpartition("=")
@@ -107,56 +133,41 @@ def _costs(pairs: tuple[str, ...]) -> dict[str, float]:
                 f"A cost must be LABEL=COST with a positive number, such as yes=2.5; got {pair!r}."
             )
         costs[label] = cost
-    return costs
+    return costs or None
 
 
-def _columns(fitted: TableModel) -> dict[str, Any]:
-    return {
-        "columns": [column.name for column in fitted.columns.used],
-        "features": fitted.columns.names,
-    }
-
-
-def _tell(fitted: TableModel, output: Path) -> None:
+def _print_summary(fitted: TableModel, output: Path) -> None:
     facts, used = fitted.facts, fitted.columns.used
-    gone = facts["rows_without_label"]
-    left_out = f" ({gone:,} without one left out)" if gone else ""
-    counts = (f"{shown(label)} {n:,}" for label, n in facts["class_counts"].items())
-    click.echo(f"Rows: {facts['rows']:,} with a label in {shown(fitted.target)}{left_out}")
-    click.echo(f"Classes: {', '.join(counts)}")
-    names = listed([shown(column.name) for column in used])
-    click.echo(f"Columns: {len(used)} used, as {len(fitted.columns.names)} numbers: {names}")
-    kept = {column.name for column in used}
-    gaps = [f"{shown(name)} {n:,}" for name, n in facts["missing"].items() if name in kept]
+    names = ", ".join(printable(column.name) for column in used[:8])
+    more = f" and {len(used) - 8} more" if len(used) > 8 else ""
+    lines = [
+        rows_text(facts.rows, fitted.target, facts.rows_without_label),
+        f"Classes: {counts_text(facts.class_counts)}",
+        f"Columns: {len(used)} used, as {len(fitted.columns.names)} numbers: {names}{more}",
+    ]
+    gaps = {c.name: facts.missing[c.name] for c in used if c.name in facts.missing}
     if gaps:
-        click.echo(f"Missing: {listed(gaps)}; filled by the median of a sample, and marked")
+        lines.append(f"Missing: {counts_text(gaps, 8)}; filled by the median, and marked")
     for name, reason in fitted.columns.dropped.items():
-        click.echo(f"Not used: {shown(name)}: {reason}")
-    _tell_choice(fitted)
-    for warning in facts["warnings"]:
-        click.echo(f"Note: {warning}", err=True)
-    click.echo(f"Written: {output}")
-    file = shlex.quote(str(output))
-    click.echo(f"Next: eem evaluate {file} NEW_ROWS   or: eem report {file} NEW_ROWS")
-
-
-def _tell_choice(fitted: TableModel) -> None:
-    facts = fitted.facts
-    if facts["path"]:
-        n = len(facts["path"])
-        click.echo(
-            f"Compared: {n} machine{'s' if n > 1 else ''} on {facts['compared_rows']:,} rows, "
-            f"{facts['estimate']['folds']}-fold cross-validation"
+        lines.append(f"Not used: {printable(name)}: {reason}")
+    if facts.path and facts.estimate:
+        lines.append(
+            f"Compared: {len(facts.path)} model{'s' * (len(facts.path) > 1)} on "
+            f"{facts.compared_rows:,} rows, {facts.estimate.folds}-fold cross-validation"
         )
-    click.echo(f"Machine: {facts['model'] or ''} of size {facts['size']}, seed {facts['seed']}")
+    lines.append(f"Model: {facts.model} of size {facts.size}, seed {facts.seed}")
     for label, cost in (fitted.classifier.costs or {}).items():
-        click.echo(f"Cost of missing {shown(told(label))}: {cost:g}")
-    guess = facts["estimate"]
-    if guess:
-        equal = ", at equal costs" if facts["costs"] else ""
-        click.echo(
-            f"GMean to expect: {guess['gmean']:.3f}, 95 % interval {guess['low']:.3f} to "
-            f"{guess['high']:.3f} over folds{equal}"
+        lines.append(f"Cost of missing {printable(label_text(label))}: {cost:g}")
+    if facts.estimate:
+        lines.append(
+            f"Estimated GMean: {facts.estimate.gmean:.3f}, 95 % interval {facts.estimate.low:.3f} "
+            f"to {facts.estimate.high:.3f} over folds{', at equal costs' if facts.costs else ''}"
         )
     else:
-        click.echo("GMean to expect: not estimated; try eem evaluate on rows it has not seen")
+        lines.append("Estimated GMean: none; try eem evaluate on rows that were held out")
+    click.echo("\n".join(lines))
+    for warning in facts.warnings:
+        click.echo(f"Note: {warning}", err=True)
+    file = shlex.quote(str(output))
+    click.echo(f"Written: {output}")
+    click.echo(f"Next: eem evaluate {file} NEW_ROWS   or: eem report {file} NEW_ROWS")

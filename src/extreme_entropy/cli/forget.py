@@ -2,43 +2,33 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
-from ..errors import InputError
-from ..tables.labels import told
-from ..tables.model import TableModel
+from ..files import check_writable
+from ..tables.model import LabelledRows, TableModel
 from ..tables.reading import open_table
-from .output import TABLE, check_place, command_line, echo_json, json_option, shown
-from .progress import watched
+from .output import FILE, command_line, counts_text, echo_json, json_option, model_output
 
 
 @click.command()
-@click.argument("model", type=TABLE)
-@click.argument("rows", type=TABLE)
-@click.option("-o", "--output", required=True, type=TABLE, metavar="MODEL", help="Where to write.")
+@click.argument("model", type=FILE)
+@click.argument("rows", type=FILE)
+@model_output
 @json_option
 def forget(model: Path, rows: Path, output: Path, as_json: bool) -> None:
-    """Take the rows of the table ROWS, which MODEL has learnt, out of it again."""
-    check_place(output)
-    fitted, source = TableModel.load(model), open_table(rows)
-    columns, gone = fitted.require(source), Counter[str]()
-    for batch in fitted.pieces(watched(source.batches(columns), "forgetting", source)):
-        there = fitted.labelled(batch)
-        if there.num_rows:
-            y = fitted.labels(there)
-            fitted.classifier.forget(fitted.encode(there), y)
-            gone.update(map(told, y.tolist()))
-    if not gone:
-        raise InputError(
-            f"{source.name!r} must have rows with a label in {fitted.target!r} to forget; "
-            "it has none."
-        )
-    counts = {name: n - gone[name] for name, n in fitted.facts["class_counts"].items()}
-    facts = dict(
+    """Remove the rows of the table ROWS, which MODEL was fitted on, from MODEL."""
+    check_writable(output)
+    fitted = TableModel.load(model)
+    forgotten = LabelledRows(fitted, open_table(rows), "forget", progress="forgetting")
+    for X, y in forgotten:
+        fitted.classifier.forget(X, y)
+    counts = {
+        name: n - forgotten.class_counts[name] for name, n in fitted.facts.class_counts.items()
+    }
+    facts = replace(
         fitted.facts,
         command=command_line(),
         rows=sum(counts.values()),
@@ -47,9 +37,8 @@ def forget(model: Path, rows: Path, output: Path, as_json: bool) -> None:
     )
     replace(fitted, facts=facts).save(output)
     if as_json:
-        echo_json({"model_file": str(output), "forgotten": sum(gone.values()), **facts})
+        echo_json({"model_file": str(output), "forgotten": forgotten.rows, **asdict(facts)})
         return
-    left = ", ".join(f"{shown(label)} {n:,}" for label, n in counts.items())
-    click.echo(f"Forgotten: {sum(gone.values()):,} rows; {facts['rows']:,} are left")
-    click.echo(f"Classes: {left}")
+    click.echo(f"Forgotten: {forgotten.rows:,} rows; {facts.rows:,} are left")
+    click.echo(f"Classes: {counts_text(counts)}")
     click.echo(f"Written: {output}\nNext: eem evaluate {output} NEW_ROWS")

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
+from ..files import check_writable
 from ..tables.model import TableModel
-from .output import TABLE, check_place, command_line, echo_json, json_option, shown
+from .output import FILE, command_line, counts_text, echo_json, json_option, model_output
 
 
 @click.command()
-@click.argument("models", nargs=-1, type=TABLE, metavar="MODEL MODEL...")
-@click.option("-o", "--output", required=True, type=TABLE, metavar="MODEL", help="Where to write.")
+@click.argument("models", nargs=-1, type=FILE, metavar="MODEL MODEL...")
+@model_output
 @json_option
 def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     """Add up models: the result is what one fit on all their rows would have given.
 
-    They must read their columns alike: fit one, and the others with --like it.
+    They must read the same columns in the same way: fit one, and the others with --like it.
     """
     if len(models) < 2:
         raise click.UsageError("Give two models or more.")
-    check_place(output)
+    check_writable(output)
     first, *others = (TableModel.load(path) for path in models)
     merged = first.merged(others)
-    merged.facts["command"] = command_line()
-    merged.facts["merged"] = [str(path) for path in models]
-    merged.save(output)
+    facts = replace(merged.facts, command=command_line(), merged=tuple(map(str, models)))
+    replace(merged, facts=facts).save(output)
     if as_json:
-        echo_json({"model_file": str(output), **merged.facts})
+        echo_json({"model_file": str(output), **asdict(facts)})
         return
-    counts = (f"{shown(label)} {n:,}" for label, n in merged.facts["class_counts"].items())
-    click.echo(f"Rows: {merged.facts['rows']:,} from {len(models)} models")
-    click.echo(f"Classes: {', '.join(counts)}")
+    click.echo(f"Rows: {facts.rows:,} from {len(models)} models")
+    click.echo(f"Classes: {counts_text(facts.class_counts)}")
     click.echo(f"Written: {output}\nNext: eem evaluate {output} NEW_ROWS")

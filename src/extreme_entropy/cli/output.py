@@ -1,41 +1,27 @@
-"""What commands print and write: places checked before the work, JSON, names that cannot harm."""
+"""What commands share: options, JSON, and names from the data that cannot harm a terminal."""
 
 from __future__ import annotations
 
 import json
 import shlex
-import tempfile
-from collections.abc import Callable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..errors import InputError
-
-
-def check_place(path: str | Path) -> Path:
-    """Raise unless a file can be written there, so that no work is done in vain."""
-    path = Path(path)
-    if path.is_dir():
-        raise InputError(f"The output must be a file; {str(path)!r} is a folder.")
-    if not path.parent.is_dir():
-        raise InputError(
-            f"The folder of the output must exist; there is no folder {str(path.parent)!r}."
-        )
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            return path
-    except OSError as error:
-        raise InputError(
-            f"The output {str(path)!r} cannot be written ({error.strerror})."
-        ) from error
-
-
-def json_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The option --json."""
-    told = "Print one JSON object to stdout, and nothing else there."
-    return click.option("--json", "as_json", is_flag=True, help=told)(command)
+FILE = click.Path(path_type=Path)
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
+)
+model_output = click.option(
+    "-o",
+    "--output",
+    required=True,
+    type=FILE,
+    metavar="MODEL",
+    help="The file to write the model to.",
+)
 
 
 def echo_json(values: dict[str, Any]) -> None:
@@ -43,21 +29,25 @@ def echo_json(values: dict[str, Any]) -> None:
     click.echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
 
 
-def shown(name: str) -> str:
-    """A name from the data, harmless to a terminal."""
+def printable(name: str) -> str:
+    """A name from the data without characters that would act on a terminal."""
     return name if name.isprintable() and name.strip() == name and name else repr(name)
 
 
-def listed(names: list[str], most: int = 8) -> str:
-    """Some names, and how many more there are."""
-    more = f" and {len(names) - most} more" if len(names) > most else ""
+def counts_text(counts: Mapping[str, int], most: int | None = None) -> str:
+    """Names with their counts, as in "no 242, yes 58"; of very many the first ones."""
+    names = [f"{printable(name)} {n:,}" for name, n in counts.items()]
+    more = f" and {len(names) - most} more" if most and len(names) > most else ""
     return ", ".join(names[:most]) + more
+
+
+def rows_text(rows: int, target: str, without_label: int) -> str:
+    """The line that says how many rows were read."""
+    left_out = f" ({without_label:,} without one left out)" if without_label else ""
+    return f"Rows: {rows:,} with a label in {printable(target)}{left_out}"
 
 
 def command_line() -> str:
     """The command as it was given."""
     words = click.get_current_context().meta.get("eem.words", [])
     return shlex.join(["eem", *words])
-
-
-TABLE = click.Path(path_type=Path)

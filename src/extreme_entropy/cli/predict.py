@@ -4,28 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import click
 import numpy as np
 import pyarrow as pa
 
+from ..files import check_writable
+from ..metrics import label_text
 from ..tables.model import TableModel
 from ..tables.reading import Source, open_table
 from ..tables.writing import check_output, write_table
-from .output import TABLE, check_place, echo_json, json_option, shown
-from .progress import watched
+from .output import FILE, counts_text, echo_json, json_option
 
 
 @click.command()
-@click.argument("model", type=TABLE)
-@click.argument("data", type=TABLE)
+@click.argument("model", type=FILE)
+@click.argument("data", type=FILE)
 @click.option(
     "-o",
     "--output",
     default="-",
     metavar="TABLE",
-    help="Where to write, in the format its name says; CSV to stdout without it.",
+    help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
 @json_option
@@ -38,32 +38,28 @@ def predict(model: Path, data: Path, output: str, proba: bool, as_json: bool) ->
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
     if output != "-":
         check_output(output)
-        check_place(output)
+        check_writable(output)
     fitted, source = TableModel.load(model), open_table(data)
     counts = dict.fromkeys(fitted.label_names, 0)
-    names = ["prediction", *(f"p({name})" for name in fitted.label_names if proba)]
-    types = [fitted.label_type, *([pa.float64()] * (len(names) - 1))]
-    schema = pa.schema(list(zip(names, types, strict=True)))
+    columns = [("prediction", fitted.label_type)]
+    columns += [(f"p({name})", pa.float64()) for name in fitted.label_names if proba]
+    schema = pa.schema(columns)
     write_table(output, _predictions(fitted, source, schema, counts), schema)
     if as_json:
         echo_json({"output": output, "rows": sum(counts.values()), "predicted": counts})
     elif output != "-":
-        told = ", ".join(f"{shown(name)} {n:,}" for name, n in counts.items())
-        click.echo(f"Rows: {sum(counts.values()):,}\nPredicted: {told}\nWritten: {output}")
+        click.echo(f"Rows: {sum(counts.values()):,}\nPredicted: {counts_text(counts)}")
+        click.echo(f"Written: {output}")
 
 
 def _predictions(
     fitted: TableModel, source: Source, schema: pa.Schema, counts: dict[str, int]
 ) -> Iterator[pa.RecordBatch]:
-    columns = fitted.require(source, target=False)
-    classifier, names = fitted.classifier, fitted.label_names
-    for batch in fitted.pieces(watched(source.batches(columns), "predicting", source)):
+    for batch in fitted.batches(source, target=False, progress="predicting"):
         X = fitted.encode(batch)
-        labels = classifier.predict(X)
-        for position, n in zip(*np.unique(labels, return_counts=True), strict=True):
-            counts[names[int(np.searchsorted(classifier.classes_, position))]] += int(n)
-        answers: list[Any] = [labels]
-        if len(schema) > 1:
-            answers += list(classifier.predict_proba(X).T)
+        labels = fitted.classifier.predict(X)
+        for label, n in zip(*np.unique(labels, return_counts=True), strict=True):
+            counts[label_text(label)] += int(n)
+        answers = [labels, *(fitted.classifier.predict_proba(X).T if len(schema) > 1 else ())]
         arrays = [pa.array(a, field.type) for a, field in zip(answers, schema, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, schema=schema)

@@ -1,20 +1,53 @@
-"""`eem`: the command that holds the others, each loaded when it is wanted."""
+"""`eem`: the command that holds the others, each loaded when it is wanted.
+
+What goes wrong is reported in one line on stderr, without a traceback: exit code 1, or 2 for wrong
+usage.
+"""
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import click
 
 from .. import __version__
-from .plain import plain_errors
+from ..errors import ExtremeEntropyError
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
-COMMANDS = (
-    *("fit", "predict", "evaluate", "report", "merge", "forget"),
-    *("demo", "bench", "data", "reproduce"),
-)
+COMMANDS = ("fit", "predict", "evaluate", "report", "merge", "forget", "demo")
+
+
+@contextmanager
+def one_line_errors() -> Iterator[None]:
+    """Errors by bad input, a full disk or an interruption become one line on stderr.
+
+    Warnings become notes on stderr, one line each.
+    """
+
+    def note(message: Warning | str, *place: Any, **more: Any) -> None:
+        click.echo(f"Note: {' '.join(str(message).split())}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.showwarning = note
+        try:
+            yield
+        except BrokenPipeError as error:
+            raise click.ClickException("The output was closed before all was written.") from error
+        except KeyboardInterrupt as error:
+            raise click.ClickException("Interrupted; no file was written or changed.") from error
+        except Exception as error:
+            expected = (ExtremeEntropyError, ValueError, ImportError, MemoryError, OSError)
+            from_arrow = type(error).__module__.partition(".")[0] == "pyarrow"
+            if not isinstance(error, expected) and not from_arrow:
+                raise
+            message = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, OSError) and error.filename is not None and error.strerror:
+                message = f"{str(error.filename)!r}: {error.strerror}."
+            raise click.ClickException(message) from error
 
 
 class Root(click.Group):
@@ -26,7 +59,7 @@ class Root(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        with plain_errors():
+        with one_line_errors():
             return getattr(import_module(f".{cmd_name}", __package__), cmd_name)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -34,7 +67,7 @@ class Root(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
-        with plain_errors():
+        with one_line_errors():
             return super().invoke(ctx)
 
 

@@ -1,4 +1,4 @@
-"""Rows in blocks, wherever they lie: all that an engine beyond one machine has to offer.
+"""Rows in blocks, wherever they lie: all that an engine beyond one computer has to offer.
 
 An engine decides where work on a block runs and where results are added; what the work is and what
 `+` means is never its business. Another engine is one file with a function `blocks` that returns a
@@ -8,7 +8,6 @@ An engine decides where work on a block runs and where results are added; what t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from ..errors import ExtremeEntropyError, InputError
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
+
 
 # The package that the type of X comes from ↦ the module that works on its blocks.
 ENGINES = {"dask": "extreme_entropy.engines.dask"}
@@ -48,12 +48,6 @@ class Blocks(Protocol):
 
         `like` is such an answer without rows.
         """
-
-
-def engine_of(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:
-    """What makes blocks of X, y and weights, imported only now; None where X is in memory."""
-    module = ENGINES.get(type(X).__module__.partition(".")[0])
-    return None if module is None else import_module(module).blocks
 
 
 def on_block(number: int, work: Callable[..., T], block: Block, *shared: Any) -> T:

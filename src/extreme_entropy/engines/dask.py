@@ -105,7 +105,7 @@ class DaskBlocks:
         which = f"block {known[key]} (the first is 0)" if key in known else f"the task {key}"
         return TooLargeError(
             f"Workers must survive their work; they died on {which}, most likely for want of "
-            "memory. Use smaller blocks (X.rechunk, X.repartition), a smaller machine, or workers "
+            "memory. Use smaller blocks (X.rechunk, X.repartition), a smaller model, or workers "
             "with more memory and fewer threads."
         )
 
@@ -223,7 +223,7 @@ def _add(a: T, b: T) -> T:
 
 
 def _weighed(result: T) -> T:
-    """The result, whose size Dask can tell from now on, so that it is moved and spilled wisely."""
+    """The result, with its size made known to Dask, which decides where it is kept by that."""
     if is_dataclass(result):
         sizeof.register(type(result), _bytes)
     return result

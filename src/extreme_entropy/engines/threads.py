@@ -1,4 +1,10 @@
-"""Threads on one machine, each running its own tasks with BLAS held to one thread."""
+"""Rows on the threads of one computer: how they are cut, and what runs the tasks.
+
+Rows are cut three times, each cut with a word of its own: a *batch* is short enough that its order
+can be kept in memory, a *slice* is what one task works on, and a *chunk* stays in the processor's
+cache. All follow from the number of rows, never from the number of threads, so that any number of
+threads gives the same bits.
+"""
 
 from __future__ import annotations
 
@@ -6,55 +12,101 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache, reduce
-from operator import add
-from typing import TypeVar
+from functools import cache
+from operator import call
+from typing import Any, NamedTuple, Protocol, TypeVar
 
+import numpy as np
+import scipy.sparse as sp
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
+Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
+CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
+SLICE_ROWS = 8192  # a slice shorter than this costs more to merge than it saves
+FEW_SLICES = 16  # are enough for the threads of most computers
+LONGEST_SLICE = 2**17  # rows
+BATCH_NUMBERS = 2**25  # of X that are visited group by group: 256 MiB of float64
+LONGEST_BATCH = 2**20  # rows, since a batch keeps a few numbers for each of them
 
-@cache
-def _pools() -> ThreadpoolController:
-    return ThreadpoolController()
+
+def chunks(n: int, *widths: int) -> list[slice]:
+    """Consecutive chunks of n rows, none longer than the first.
+
+    On its way a row becomes so many numbers, and then so many.
+    """
+    rows = int(np.clip(CHUNK_NUMBERS // max(*widths, 1), 64, 4096))
+    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+
+
+def row_slices(n: int) -> list[slice]:
+    """The rows of each task, from the number of rows alone."""
+    count = max(1, min(n // SLICE_ROWS, FEW_SLICES), -(-n // LONGEST_SLICE))
+    return [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
+
+
+def row_batches(n: int, d: int) -> list[slice]:
+    """Rows short enough to be sorted in memory and read more than once."""
+    rows = min(max(BATCH_NUMBERS // d, SLICE_ROWS), LONGEST_BATCH)
+    return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
+
+
+def dense(rows: Any) -> Array:
+    """A chunk of rows as a dense array."""
+    return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
+
+
+class Executor(Protocol):
+    """Runs tasks, and gives their results in the order of the tasks."""
+
+    def __call__(self, tasks: Iterable[Callable[[], T]], /) -> Iterable[T]: ...
+
+
+def serial(tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
+    """The simplest executor: one task after another, each when its result is asked for."""
+    return map(call, tasks)
+
+
+class Threads(NamedTuple):
+    """An executor on `n_jobs` threads, with BLAS held to one thread in each.
+
+    No more results are held than there are threads, and `ahead` more. Where results are small, some
+    ahead keep every thread busy; where they are large, memory counts for more.
+    """
+
+    n_jobs: int | None = 1
+    ahead: int = 2
+
+    def __call__(self, tasks: Iterable[Callable[[], T]], /) -> Iterator[T]:
+        workers = effective_n_jobs(self.n_jobs)
+        with one_blas_thread():
+            if workers <= 1:
+                for task in tasks:
+                    yield task()
+                return
+            with ThreadPoolExecutor(workers) as pool:
+                waiting: deque[Future[T]] = deque()
+                try:
+                    for task in tasks:
+                        if len(waiting) == workers + self.ahead:
+                            yield waiting.popleft().result()
+                        waiting.append(pool.submit(task))
+                    while waiting:
+                        yield waiting.popleft().result()
+                finally:
+                    for future in waiting:
+                        future.cancel()
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """BLAS on one thread inside, as before outside. Its own threads wait busily for each other,
-    which on a machine with other work can cost many times what they save.
+    which on a computer with other work can cost many times what they save.
     """
-    with _pools().limit(limits=1):
+    with _blas().limit(limits=1):
         yield
 
 
-def run(tasks: Iterable[Callable[[], T]], n_jobs: int | None, ahead: int = 0) -> Iterator[T]:
-    """The results of the tasks, in their order.
-
-    No more results are held than there are threads, and `ahead` more. Where results are small, some
-    ahead keep every thread busy; where they are large, memory counts for more.
-    """
-    workers = effective_n_jobs(n_jobs)
-    with one_blas_thread():
-        if workers <= 1:
-            yield from (task() for task in tasks)
-            return
-        with ThreadPoolExecutor(workers) as pool:
-            waiting: deque[Future[T]] = deque()
-            try:
-                for task in tasks:
-                    if len(waiting) == workers + ahead:
-                        yield waiting.popleft().result()
-                    waiting.append(pool.submit(task))
-                while waiting:
-                    yield waiting.popleft().result()
-            finally:
-                for future in waiting:
-                    future.cancel()
-
-
-def add_up(parts: Iterable[T]) -> T:
-    """The sum of the parts, one after another: the same bits whichever thread made which."""
-    return reduce(add, parts)
+_blas = cache(ThreadpoolController)  # the libraries are looked up once, when first needed

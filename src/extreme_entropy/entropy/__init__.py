@@ -1,6 +1,6 @@
 """Rényi's quadratic entropies H₂ and H₂×, and the Cauchy–Schwarz divergence D_CS = 2H₂× − H₂ − H₂.
 
-`gaussian` has them in closed form for Gaussians, `kde` for kernel densities on the line.
+`gaussian` has them in closed form for Gaussians, `kde` for kernel densities of numbers.
 """
 
 from .gaussian import cauchy_schwarz_divergence, cross_entropy, quadratic_entropy

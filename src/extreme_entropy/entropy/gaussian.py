@@ -5,7 +5,7 @@
 
     D_CS(f, g) = ln∫f² + ln∫g² − 2 ln∫fg = 2H₂×(f, g) − H₂(f) − H₂(g)
                = ln( |½(Σ₊+Σ₋)| / √(|Σ₊||Σ₋|) ) + mᵀ(Σ₊+Σ₋)⁻¹m
-               = ln( ½(S₊+S₋) / √(S₊S₋) ) + (m₊−m₋)² / (S₊+S₋)             on the line
+               = ln( ½(S₊+S₋) / √(S₊S₋) ) + (m₊−m₋)² / (S₊+S₋)             in one dimension
 
 D_CS is 0 exactly when the two coincide. The paper prints another constant and the log term with the
 other sign; this form is the one that numerical integration confirms (docs/errata.md).
@@ -30,7 +30,7 @@ def quadratic_entropy(covariance: Array | float) -> float:
     Parameters
     ----------
     covariance : float or array of shape (h, h)
-        The variance on the line, or the covariance matrix.
+        The variance of one variable, or the covariance matrix.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def cross_entropy(
     mean_a, mean_b : float or array of shape (h,)
         The means.
     covariance_a, covariance_b : float or array of shape (h, h)
-        The variances on the line, or the covariance matrices.
+        The variances of one variable, or the covariance matrices.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def cauchy_schwarz_divergence(
     mean_a, mean_b : float or array of shape (h,)
         The means.
     covariance_a, covariance_b : float or array of shape (h, h)
-        The variances on the line, or the covariance matrices.
+        The variances of one variable, or the covariance matrices.
 
     Returns
     -------

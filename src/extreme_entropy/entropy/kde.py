@@ -1,4 +1,4 @@
-"""Rényi's quadratic entropies and the Cauchy–Schwarz divergence of kernel densities on the line.
+"""Rényi's quadratic entropies and the Cauchy–Schwarz divergence of kernel densities of numbers.
 
     f = n⁻¹ Σ N(xᵢ, σ_f²),                  σ = (4/(3n))^{1/5} std          Silverman's bandwidth
     ∫fg = (n_f n_g)⁻¹ ΣΣ N(xᵢ−yⱼ; 0, τ²),   τ² = σ_f² + σ_g²
@@ -6,7 +6,7 @@
 Small samples are summed pair by pair. Large ones are thinned first: the points of a cell, narrow
 beside τ, become two points with the same mass, mean, variance and skewness. That leaves a relative
 error of order (cell/τ)⁴ and about a thousand points of a million, wherever they lie: empty
-stretches cost nothing. Sums are taken relative to their largest term, so that samples far apart
+regions cost nothing. Sums are taken relative to their largest term, so that samples far apart
 have a large finite divergence.
 
 A weight counts as repetition: weight 2 is the point twice, and n is the sum of the weights.
@@ -34,7 +34,7 @@ NO_WEIGHT = 1e-100  # of the total
 
 
 class Sample(NamedTuple):
-    """Points on the line in increasing order, with weights that sum to one."""
+    """Numbers in increasing order, with weights that sum to one."""
 
     points: Array
     weight: Array
@@ -47,7 +47,7 @@ def silverman_bandwidth(sample: Any, weight: Any = None) -> float:
     Parameters
     ----------
     sample : array-like of shape (n,)
-        Points on the line.
+        Numbers.
     weight : array-like of shape (n,), optional
         How often each point counts; then n is their sum.
 
@@ -72,7 +72,7 @@ def kde_quadratic_entropy(sample: Any, weight: Any = None, bandwidth: float | No
     Parameters
     ----------
     sample : array-like of shape (n,)
-        Points on the line.
+        Numbers.
     weight : array-like of shape (n,), optional
         How often each point counts.
     bandwidth : float, optional
@@ -106,7 +106,7 @@ def kde_cross_entropy(
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Points on the line.
+        Numbers.
     weight_a, weight_b : array-like of shape (n,), optional
         How often each point counts.
     bandwidth_a, bandwidth_b : float, optional
@@ -134,7 +134,7 @@ def kde_divergence(a: Any, b: Any, weight_a: Any = None, weight_b: Any = None) -
     Parameters
     ----------
     a, b : array-like of shape (n,)
-        Points on the line.
+        Numbers.
     weight_a, weight_b : array-like of shape (n,), optional
         How often each point counts.
 
@@ -163,7 +163,7 @@ def _sample(points: Any, weight: Any) -> Sample:
     points = np.asarray(points, dtype=float)
     if points.ndim != 1 or not len(points) or not np.isfinite(points).all():
         raise InputError(
-            "A sample must be finite numbers on the line, at least one; "
+            "A sample must be finite numbers, at least one; "
             f"an array of shape {points.shape} came. Drop missing values, and ravel columns."
         )
     if weight is None:
@@ -288,7 +288,7 @@ def _log_sum(f: Sample, g: Sample, variance: float) -> float:
 
 
 def _blocks(x: Array, y: Array, reach: float) -> Iterator[tuple[slice, slice]]:
-    """Stretches of x and of y that hold all pairs within reach of each other."""
+    """Ranges of x and of y that hold all pairs within reach of each other."""
     starts = np.arange(0, len(x), ROWS)
     ends = np.minimum(starts + ROWS, len(x))
     lows = np.searchsorted(y, x[starts] - reach)

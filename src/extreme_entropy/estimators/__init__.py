@@ -1,1 +1,1 @@
-"""scikit-learn's view of the machine."""
+"""The two classifiers, as scikit-learn estimators."""

@@ -1,27 +1,100 @@
-"""What both classifiers share: learning, deciding, and scikit-learn's conventions."""
+"""The base of both classifiers: rows ↦ φ and summary ↦ machine ↦ answers, as scikit-learn asks.
+
+`fit` shows the whole way from top to bottom. What was learnt is kept as frozen values that are
+replaced whole, so that a call that fails leaves the classifier as it was. The machine is solved
+when it is first needed, so that many `partial_fit`s cost one solve.
+"""
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
-from sklearn.base import BaseEstimator, ClassifierMixin
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
-from ._deciding import Decider
-from ._learning import Learner
-from ._notebook import InNotebook
+from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
+from ..errors import (
+    DegenerateWarning,
+    FewRowsWarning,
+    ForgetError,
+    IncompleteError,
+    InputError,
+    MergeError,
+    warn,
+)
+from ..features.feature_map import FeatureMap, Spec, same
+from ..machine.machine import Machine, solve
+from ..machine.predictor import Answer, Predictor
+from ..moments.summary import Summary
+from ..progress import with_progress
+from .arrow import batches_of, same_names
+from .batches import checked, gathered
+from .checkpoint import Checkpoint, NoCheckpoint
+from .inputs import (
+    Columns,
+    check_x,
+    classes_of,
+    labels_to_expect,
+    log_priors_and_costs,
+    set_columns,
+)
+from .notebook import html_of, mime_bundle
+from .tables import (
+    InMemory,
+    Table,
+    answer_block,
+    as_table,
+    count_correct,
+    draw_features,
+    engine_for,
+    in_blocks,
+)
+
+Array = np.ndarray[Any, Any]
+
+N_FOLDS = 5  # of the cross-fitted decision
 
 
-class EntropyClassifier(Decider, Learner, ClassifierMixin, InNotebook, BaseEstimator):
-    """Base of `EEMClassifier` and `EEKMClassifier`: everything but how φ is drawn."""
+class EntropyClassifier(ClassifierMixin, BaseEstimator):
+    """Base of `EEMClassifier` and `EEKMClassifier`: everything but what φ is."""
 
+    # Set by the constructors of the two classifiers.
+    scale: str | None
+    shrinkage: str | float | None
+    ridge: float | str
+    decision: str
+    priors: Any
+    costs: Mapping[Any, float] | None
+    n_jobs: int | None
+    random_state: Any
+    # Set by learning.
+    classes_: Array
+    n_features_in_: int
+    feature_names_in_: Array
+    feature_map_: FeatureMap
+    summary_: Summary
+    # The solved machine with φ, or None until it is needed.
+    _predictor: Predictor | None
+    # A twin's φ and classes are another classifier's, and stay.
+    _is_twin: bool = False
+
+    # What φ is: a specification whose fields are parameters of the classifier.
+    _spec: ClassVar[type[Spec]]
+    _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
         "shrinkage": [
-            StrOptions({"ledoit-wolf", "oas", "none"}),
+            StrOptions({"ledoit-wolf", "oas"}),
             Interval(Real, 0, 1, closed="both"),
+            None,
         ],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
@@ -31,13 +104,529 @@ class EntropyClassifier(Decider, Learner, ClassifierMixin, InNotebook, BaseEstim
         "random_state": ["random_state"],
     }
 
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "summary_")
+    # ---------------------------------------------------------------- learning
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Draw φ, add up the rows and solve for β.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows to learn from. float32 is worked on in single precision. Blocks of a Dask
+            collection are worked on where they lie.
+        y : array-like or Dask collection of shape (n_samples,)
+            Labels of two or more classes.
+        sample_weight : array-like or Dask collection of shape (n_samples,), optional
+            A weight counts as repetition of the row: 2 is the row twice, 0 is no row.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
+        self._validate_params()
+        table = as_table(self, X, y, sample_weight, reset=not self._is_twin)
+        classes = self.classes_ if self._is_twin else classes_of(table.labels)
+        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
+        n_folds = self._n_folds(self.summary_ if self._is_twin else None)
+        if self._is_twin:
+            feature_map = self.feature_map_
+        else:
+            feature_map = draw_features(self.specification(), table, self.random_state)
+        [summary] = table.summarise(feature_map, classes, n_folds)
+        self.set_fitted(table.columns, classes, feature_map, summary)
+        if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
+            self._solve()
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Learn more rows, as if they had been there from the start.
+
+        φ and the scaling are frozen by the first rows seen; let those be typical. Afterwards the
+        classifier equals one `fit` on all rows so far with that φ, whatever the batches.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. A batch may lack classes.
+        classes : array-like, optional
+            All labels that will ever come. Needed in the first call if its `y` lacks some.
+
+        Returns
+        -------
+        self
+            The classifier with the rows learnt.
+        """
+        self._validate_params()
+        fresh = not hasattr(self, "feature_map_")
+        return self._learn(as_table(self, X, y, sample_weight, reset=fresh), classes)
+
+    def fit_batches(
+        self,
+        batches: Any,
+        *,
+        target: str | None = None,
+        classes: Any = None,
+        progress: bool = False,
+        checkpoint: str | Path | None = None,
+        every: int = 100,
+    ) -> Self:
+        """Fit in one pass over batches of rows, for data that never fit in memory.
+
+        φ and the scaling are drawn from the first 16 384 rows (or the first batch, if it is
+        larger); from there on only sums are kept. Small batches are put together, so that their
+        size costs nothing.
+
+        Parameters
+        ----------
+        batches : iterable of (X, y) or (X, y, sample_weight), or a pyarrow source
+            Each as for `fit`. A batch may be empty or lack classes. A pyarrow dataset, table or
+            record batch reader is read batch by batch, a few of them ahead.
+        target : str, optional
+            The column of a pyarrow source that holds the labels; all others are features.
+        classes : array-like, optional
+            All labels that will ever come. Needed if the first 16 384 rows lack some.
+        progress : bool, default=False
+            Show a progress bar. Needs the extra `progress`.
+        checkpoint : path-like, optional
+            A file that keeps what was learnt so far, and is removed when the fit is done. Killed
+            at any moment and started again with the same batches, the fit goes on after the last
+            checkpoint, and ends with the same classifier to the last bit.
+        every : int, default=100
+            Batches between checkpoints.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import make_classification
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = make_classification(1000, random_state=0)
+        >>> def batches():  # in practice: read from a file or a database
+        ...     for start in range(0, 1000, 100):
+        ...         yield X[start : start + 100], y[start : start + 100]
+        >>> classifier = EEMClassifier(50, random_state=0).fit_batches(batches())
+        >>> classifier.score(X, y) > 0.9
+        True
+        """
+        self._validate_params()
+        learner = self.twin() if self._is_twin else clone(self)
+        names, batches = batches_of(batches, target)
+        if names is not None:  # they are checked here; the arrays of the batches have none
+            same_names(learner.__dict__.pop("feature_names_in_", names), names)
+        saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
+        saved.restore(learner)
+        given = checked(learner, with_progress(batches) if progress else batches)
+        for X, y, weight in gathered(saved.not_yet_counted(given)):
+            columns = Columns(X.shape[1], getattr(learner, "feature_names_in_", None))
+            learner._learn(InMemory(columns, X, y, weight, self.n_jobs), classes)
+            saved.keep(learner)
+        if not hasattr(learner, "feature_map_"):
+            raise InputError("There must be rows to learn from; `batches` held none.")
+        learner._solve()
+        if names is not None:
+            learner.feature_names_in_ = names
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(learner.__dict__)
+        saved.remove()
+        return self
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Unlearn rows: the classifier becomes what it would be had they never come.
+
+        φ and the scaling stay as drawn. Only rows that were learnt can be forgotten; where a count
+        would become negative this is an error and nothing changes.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            Rows learnt before, as for `fit`.
+
+        Returns
+        -------
+        self
+            The classifier without the rows.
+        """
+        check_is_fitted(self)
+        table = as_table(self, X, y, sample_weight, reset=False)
+        n_folds = self._n_folds(self.summary_)
+        [part] = table.summarise(self.feature_map_, self.classes_, n_folds)
+        if (part.counts > self.summary_.counts * (1 + 1e-12)).any():
+            raise ForgetError(
+                "Only rows that were learnt can be forgotten; "
+                f"{part.counts.sum():g} rows came, of which some were never learnt "
+                "(a class would be left with fewer than no rows). Nothing was changed. "
+                "Pass exactly rows, labels and weights given to fit or partial_fit before."
+            )
+        self.summary_, self._predictor = self.summary_ - part, None
+        return self
+
+    def merge(self, other: EntropyClassifier) -> Self:
+        """Add all that another classifier has learnt to this one.
+
+        Both must have the same φ: make the other one with `twin()`. `a + b` does the same without
+        changing either.
+
+        Parameters
+        ----------
+        other : classifier of the same kind
+            A twin of this one, fitted on other rows.
+
+        Returns
+        -------
+        self
+            This classifier, as if fitted on the rows of both.
+        """
+        for classifier in (self, other):
+            check_is_fitted(classifier)
+        if type(self) is not type(other) or not same(self.feature_map_, other.feature_map_):
+            raise MergeError(
+                "Classifiers can be merged only if they share φ (the same neurons and scaling); "
+                "these two were drawn apart. Make one of them with `other = classifier.twin()` "
+                "and fit that on its rows."
+            )
+        if not np.array_equal(self.classes_, other.classes_):
+            raise MergeError(
+                f"Classifiers can be merged only if they know the same classes; one knows "
+                f"{self.classes_.tolist()}, the other {other.classes_.tolist()}. "
+                "Pass all `classes` to the first partial_fit."
+            )
+        if self.summary_.n_folds != other.summary_.n_folds:
+            raise MergeError(
+                "Classifiers can be merged only if both have the same `decision`; "
+                f"one has {self.decision!r}, the other {other.decision!r}."
+            )
+        self.summary_, self._predictor = self.summary_ + other.summary_, None
+        return self
+
+    def __add__(self, other: EntropyClassifier) -> Self:
+        if not isinstance(other, EntropyClassifier):
+            return NotImplemented
+        return copy.copy(self).merge(other)
+
+    def twin(self) -> Self:
+        """An empty classifier with the same φ and classes, to be fitted elsewhere and merged.
+
+        Returns
+        -------
+        classifier
+            Its `fit` and `partial_fit` keep φ, and may see only some of the classes.
+        """
+        check_is_fitted(self)
+        twin = clone(self)
+        columns = Columns(self.n_features_in_, getattr(self, "feature_names_in_", None))
+        nothing = Summary.empty(len(self.classes_), self.summary_.n_folds, self.feature_map_.h)
+        twin.set_fitted(columns, self.classes_, self.feature_map_, nothing)
+        twin._is_twin = True
+        return twin
+
+    def specification(self) -> Spec:
+        """What φ is drawn from, as far as it is a matter of parameters."""
+        return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
+
+    def set_fitted(
+        self, columns: Columns, classes: Array, feature_map: FeatureMap, summary: Summary
+    ) -> Self:
+        """Become the classifier that has learnt `summary` under `feature_map`.
+
+        Parameters
+        ----------
+        columns : Columns
+            Number of columns, and their names if they have some.
+        classes : ndarray of shape (n_classes,)
+            Labels, sorted.
+        feature_map : FeatureMap
+            φ.
+        summary : Summary
+            The sums of φ of the rows learnt, by class and fold.
+
+        Returns
+        -------
+        self
+            The classifier.
+        """
+        set_columns(self, columns)
+        self.classes_, self.feature_map_, self.summary_ = classes, feature_map, summary
+        self._predictor = None
+        return self
+
+    def _learn(self, table: Table, classes: Any) -> Self:
+        """Add rows to what is known; the first ones draw φ."""
+        known, summary = getattr(self, "classes_", None), getattr(self, "summary_", None)
+        known = labels_to_expect(known, classes, lambda: table.labels)
+        log_priors_and_costs(self.priors, self.costs, known)  # raises before the pass
+        n_folds = self._n_folds(summary)
+        feature_map = getattr(self, "feature_map_", None)
+        if feature_map is None:
+            feature_map = draw_features(self.specification(), table, self.random_state)
+        [part] = table.summarise(feature_map, known, n_folds)
+        return self.set_fitted(
+            table.columns, known, feature_map, part if summary is None else summary + part
+        )
+
+    def _n_folds(self, summary: Summary | None) -> int:
+        """How many folds rows are kept in; decided by the first rows, as φ is."""
+        wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
+        if summary is None:
+            return wanted
+        if summary.n_folds < wanted:
+            raise InputError(
+                "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
+                "learnt, since sums are kept by fold for them; this classifier has learnt rows "
+                "without folds. Fit a new one, or set decision='paper' and a numeric ridge."
+            )
+        return summary.n_folds
+
+    # ---------------------------------------------------------------- deciding
+
+    def project(self, X: Any) -> Array:
+        """βᵀφ(x): the projection of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_pairs) with more than two classes
+            Projections; with more classes one column for each pair of classes.
+        """
+        return self._answer(X, "projection")
+
+    def decision_function(self, X: Any) -> Array:
+        """Log-odds of the second class, costs and priors included; ln(C p) with more classes.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,), or (n_samples, n_classes) with more than two classes
+            Positive means the second class; with more classes the largest column wins.
+        """
+        return self._answer(X, "decision")
+
+    def predict(self, X: Any) -> Array:
+        """The class of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Labels.
+        """
+        return self._answer(X, "label")
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`, exact also where probabilities vanish.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`.
+        """
+        return self._answer(X, "log probability")
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class under the priors. Costs do not change probabilities.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            Columns in the order of `classes_`; rows sum to one.
+        """
+        return self._answer(X, "probability")
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class is predicted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
+(n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy; for rare classes see `gmean_score`.
+        """
+        engine = engine_for(X)
+        if engine is None:
+            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        table = in_blocks(self, engine(X, y, sample_weight), reset=False)
+        correct, total = table.add_up(count_correct, self._solve())
+        return float(correct / total)
+
+    def with_costs(self, costs: Mapping[Any, float] | None = None, *, priors: Any = None) -> Self:
+        """The same classifier under other costs and priors, at once and without data.
+
+        Only the thresholds move; β and the Gaussians stay.
+
+        Parameters
+        ----------
+        costs : dict of label to cost, optional
+            Cost of misclassifying a row of that label. Labels left out cost 1.
+        priors : optional
+            As in the constructor; None keeps the present ones.
+
+        Returns
+        -------
+        classifier
+            A new fitted classifier; this one is unchanged.
+        """
+        predictor = self._solve()
+        other = copy.copy(self)
+        other.costs = costs
+        other.priors = self.priors if priors is None else priors
+        other._validate_params()
+        counts = self.summary_.counts.sum(axis=1)
+        terms = log_priors_and_costs(other.priors, other.costs, self.classes_, counts)
+        machine = predictor.machine.with_priors_and_costs(*terms)
+        other._predictor = replace(predictor, machine=machine)
+        return other
+
+    def _solve(self) -> Predictor:
+        """The solved machine with its φ; solved now, if it was not before."""
+        if not hasattr(self, "summary_"):
+            check_is_fitted(self)
+        if self._predictor is not None:
+            return self._predictor
+        counts = self.summary_.counts.sum(axis=1)
+        if not counts.all():
+            raise IncompleteError(
+                f"Every class needs rows before there can be a prediction; "
+                f"{self.classes_[counts == 0].tolist()} has none yet. "
+                "Learn rows of it with partial_fit, or merge a classifier that has."
+            )
+        log_priors, log_costs = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
+        with one_blas_thread():
+            machine = solve(
+                self.summary_,
+                shrinkage=self.shrinkage,
+                ridge=self.ridge,
+                cross_fitted=self.decision == "cross-fitted",
+                log_priors=log_priors,
+                log_costs=log_costs,
+                execute=Threads(self.n_jobs, ahead=FEW_SLICES),
+            )
+        self._predictor = Predictor(self.feature_map_, machine, self.classes_)
+        if machine.diagnostics:
+            self._warn(machine.diagnostics, counts)
+        return self._predictor
+
+    def _answer(self, X: Any, kind: Answer) -> Any:
+        """A prediction for each row: at once, or lazily where X lies in blocks."""
+        predictor = self._solve()
+        engine = engine_for(X)
+        if engine is None:
+            execute = Threads(self.n_jobs, ahead=FEW_SLICES)
+            return predictor.answer(kind, predictor.project(check_x(self, X), execute))
+        table = in_blocks(self, engine(X, None, None), reset=False)
+        shared = table.dtype, table.columns.n, predictor, kind
+        nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
+        return table.blocks.each(answer_block, *shared, like=nothing)
+
+    def _warn(self, diagnostics: tuple[str, ...], counts: Array) -> None:
+        if "degenerate" in diagnostics:
+            warn(
+                "Two classes have the same mean in feature space, so that they cannot be "
+                "separated and the prediction is constant (probabilities are the priors). Either "
+                "the features carry no information, or the neurons are saturated: all rows have "
+                "the same outputs, as with activation='sig' on many columns. "
+                "Try another activation or scale, such as the default ones.",
+                DegenerateWarning,
+            )
+        if "one row" in diagnostics:
+            warn(
+                f"Class {self.classes_[counts <= 1].tolist()} has one row only; its covariance is "
+                "taken as 0, and the other classes decide the projection. "
+                "Expect little of this class until it has more rows.",
+                FewRowsWarning,
+            )
+        elif "not cross-fitted" in diagnostics:
+            warn(
+                f"A class has too few distinct rows to be held out (the fewest: {counts.min():g}), "
+                "so the Gaussians of its training rows decide, as with decision='paper'.",
+                FewRowsWarning,
+            )
+
+    # ---------------------------------------------------------------- what was fitted
+
+    @property
+    def machine_(self) -> Machine:
+        """The solved machine: operators, Gaussians, shrinkage, priors and costs."""
+        return self._solve().machine
+
+    @property
+    def beta_(self) -> Array:
+        """β on φ(x), (h,); with more than two classes one row for each pair."""
+        return self._by_pair(self.machine_.operators)
+
+    @property
+    def thresholds_(self) -> Any:
+        """Projections at which the decision changes: an array of none, one or two."""
+        return self._by_pair(self.machine_.thresholds)
+
+    @property
+    def shrinkage_(self) -> Array:
+        """ε of each class."""
+        return self.machine_.shrinkage
+
+    @property
+    def ridge_(self) -> Any:
+        """What was added to the diagonal of Σ: `ridge`, or what "auto" chose."""
+        return self._by_pair(self.machine_.ridges)
+
+    @property
+    def divergence_(self) -> Any:
+        """D_CS of the two Gaussians of projections."""
+        return self._by_pair(self.machine_.divergences)
+
+    @property
+    def means_(self) -> Array:
+        """Means of the two Gaussians of projections, in the order of `classes_`."""
+        return self._by_pair(np.array([g.means for g in self.machine_.gaussians]))
+
+    @property
+    def variances_(self) -> Array:
+        """Variances of the two Gaussians of projections, in the order of `classes_`."""
+        return self._by_pair(np.array([g.variances for g in self.machine_.gaussians]))
+
+    def _by_pair(self, values: Any) -> Any:
+        return values[0] if len(self.classes_) == 2 else values
+
+    # ---------------------------------------------------------------- conventions
 
     def save(self, path: str | Path) -> None:
         """Write the fitted classifier to a file, whole or not at all.
@@ -47,6 +636,24 @@ class EntropyClassifier(Decider, Learner, ClassifierMixin, InNotebook, BaseEstim
         path : path-like
             Where to. `extreme_entropy.load(path)` reads it back.
         """
-        from .saving import save
+        from .saving import save  # which knows both classifiers, and so comes after them
 
         save(self, path)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "summary_")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _html_repr(self) -> str:
+        return html_of(self)
+
+    # scikit-learn 1.6 does not ask `_html_repr` yet.
+    def _repr_html_inner(self) -> str:
+        return html_of(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        return mime_bundle(self)

@@ -1,4 +1,4 @@
-"""EEKM: the entropy machine on a Nyström approximation of a kernel."""
+"""EEKMClassifier: Extreme Entropy Machines on a Nyström approximation of a kernel."""
 
 from __future__ import annotations
 
@@ -6,22 +6,19 @@ from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
-import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.kernels import KERNELS, kernel_layer, median_gamma
-from ..features.landmarks import whitening
+from ..features.feature_map import KernelSpec, Spec
+from ..features.kernels import KERNELS
 from .base import EntropyClassifier
-
-Array = np.ndarray[Any, Any]
 
 
 class EEKMClassifier(EntropyClassifier):
-    """Extreme Entropy Kernel Machine.
+    """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
-    Rows are compared with `n_landmarks` rows of the data through a kernel, whitened by
-    K_hh^{−1/2} (Nyström), and separated as `EEMClassifier` does. For prediction K_hh^{−1/2} is
-    folded into β, so that a row costs one layer.
+    Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
+    (Nyström), and separated as `EEMClassifier` does. For prediction the whitening is folded into β,
+    so that a row costs one layer.
 
     Parameters
     ----------
@@ -32,12 +29,13 @@ default="rbf"
         A callable takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
         "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
     gamma : float or "median", default="median"
-        γ of the rbf, laplacian and polynomial kernels. "median" takes it from the drawn rows: with
+        γ of the rbf, laplacian and polynomial kernels. "median" takes it from sampled rows: with
         σ² their median squared distance, γ = 1/2σ² for rbf.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
-    shrinkage : {"ledoit-wolf", "oas", "none"} or float, default="ledoit-wolf"
-        How far each class's covariance is drawn towards a multiple of the identity.
+    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
+        How far each class's covariance is shrunk towards a multiple of the identity; None is not
+        at all.
     ridge : float or "auto", default="auto"
         Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
         mean and keeps what separates held-out rows best, at no further pass over the data.
@@ -46,7 +44,7 @@ default="rbf"
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
         Prior probabilities of the classes; "balanced" is the paper's ½.
     costs : dict of label to cost, optional
-        Cost of taking a row of that label for another.
+        Cost of misclassifying a row of that label.
     n_jobs : int, optional
         Threads. None is one, -1 all.
     random_state : int, RandomState instance or None, default=None
@@ -57,12 +55,13 @@ default="rbf"
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
-    machine_, beta_, thresholds_, shrinkage_, ridge_, divergence_, means_, variances_
+    feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, ridge_, divergence_, means_, \
+variances_
         As for `EEMClassifier`.
 
     See Also
     --------
-    EEMClassifier : The same machine on random neurons.
+    EEMClassifier : The same on random neurons.
 
     Examples
     --------
@@ -74,6 +73,7 @@ default="rbf"
     np.True_
     """
 
+    _spec: ClassVar[type[Spec]] = KernelSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS)), callable],
@@ -88,7 +88,7 @@ default="rbf"
         kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -143,17 +143,3 @@ default="rbf"
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    def _rows_to_draw(self) -> int:
-        return self.n_landmarks
-
-    def _draw_layer(
-        self, d: int, rows: Array, dtype: np.dtype[Any], seed: int
-    ) -> tuple[Any, Array | None]:
-        gamma = self.gamma
-        if isinstance(gamma, str):
-            gamma = median_gamma(self.kernel, rows)
-        landmarks = rows[: self.n_landmarks]
-        middle = 0.5 if self.scale in ("minmax", "quantile") else 0.0
-        layer = kernel_layer(self.kernel, landmarks, gamma, middle)
-        return layer, whitening(layer(landmarks), dtype)

@@ -1,4 +1,4 @@
-"""EEM: the entropy machine on random neurons."""
+"""EEMClassifier: Extreme Entropy Machines, the classifier on random neurons."""
 
 from __future__ import annotations
 
@@ -9,22 +9,21 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.mixed import draw_mixed
-from ..features.neurons import FROM_ROWS, UNIFORM, draw_custom, draw_from_rows, draw_uniform
-from ..moments.summary import Summary
-from ._learning import SAMPLE_ROWS
+from ..features.feature_map import NeuronSpec, Spec
+from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
 
 Array = np.ndarray[Any, Any]
 
 
 class EEMClassifier(EntropyClassifier):
-    """Extreme Entropy Machine.
+    """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
-    Rows pass through a layer of random neurons. Each class becomes a Gaussian with a shrunk
-    covariance of its own, a closed-form operator β carries them to the line on which they are
-    furthest apart for their spread, and two Gaussians on that line give probabilities and one or
-    two thresholds. Imbalance needs no weights: both classes count equally by construction.
+    Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
+    its own there, and a closed-form operator β projects rows to the numbers that separate the
+    classes as far as their variances allow. One Gaussian per class on the projection gives
+    probabilities and one or two thresholds. Imbalance needs no weights: both classes count equally
+    by construction.
 
     Parameters
     ----------
@@ -32,51 +31,56 @@ class EEMClassifier(EntropyClassifier):
         Number of neurons h. A fit costs about n·h² operations.
     activation : {"mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or callable, \
 default="mixed"
-        "mixed" puts linear neurons beside radial ones centred on rows of the data, and did well on
-        data nobody prepared (docs/defaults.md). "sig",
-        "nsig" and "rbf" are the paper's, with weights and biases uniform on [0, 1]. "tanimoto",
-        "sorensen" and "relu" take their weights from rows of the data and suit fingerprints and
-        other sparse binary columns. A callable `f(Z, weights, biases)` gets scaled rows (n, d),
-        weights (h, d) and biases (h,), and returns (n, h).
+        "mixed" has linear neurons and radial ones centred on rows of the data, and does well on
+        data without preparation (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
+        with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take their
+        weights from rows of the data and suit fingerprints and other sparse binary columns. A
+        callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
+        and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
-    shrinkage : {"ledoit-wolf", "oas", "none"} or float, default="ledoit-wolf"
-        How far each class's covariance is drawn towards a multiple of the identity.
+    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
+        How far each class's covariance is shrunk towards a multiple of the identity; None is not
+        at all.
     ridge : float or "auto", default="auto"
         Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
         mean and keeps what separates held-out rows best, at no further pass over the data.
     decision : {"cross-fitted", "paper"}, default="cross-fitted"
-        Whether Gaussians of held-out or of training projections decide. Held-out ones put the
-        thresholds right when a class is rare or h is large, at no further pass over the data.
+        Whether Gaussians of held-out or of training projections decide. Held-out ones give
+        better thresholds when a class is rare or h is large, at no further pass over the data.
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
         Prior probabilities of the classes; "balanced" is the paper's ½. A dict names each label,
         an array follows `classes_`.
     costs : dict of label to cost, optional
-        Cost of taking a row of that label for another; labels left out cost 1. Costs move the
+        Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
         thresholds, never the fit: see `with_costs`.
     n_jobs : int, optional
         Threads. None is one, -1 all. The result is the same to the last bit.
     random_state : int, RandomState instance or None, default=None
-        Seeds the neurons and the hash that chooses drawn rows and folds.
+        Seeds the neurons and the hash that chooses sampled rows and folds.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive class of a binary machine.
+        Labels, sorted. The second is the positive one of two.
+    feature_map_ : FeatureMap
+        φ, drawn once and frozen; a callable on dense rows.
+    summary_ : Summary
+        The sums of φ of the rows learnt, by class and fold: all that is kept of them.
     machine_ : Machine
-        The solved machine.
+        The solved machine: β, Gaussians, shrinkage, priors and costs.
     beta_ : ndarray of shape (h,)
         The operator; with more than two classes one row for each pair of classes.
     thresholds_ : ndarray of shape (0,), (1,) or (2,)
-        Where the decision changes on the line.
+        Projections at which the decision changes.
     shrinkage_ : ndarray of shape (n_classes,)
         ε of each class.
     ridge_ : float
         What was added to the diagonal of Σ: `ridge`, or what "auto" chose.
     divergence_ : float
-        Cauchy–Schwarz divergence of the two Gaussians on the line.
+        Cauchy–Schwarz divergence of the two Gaussians of projections.
     means_, variances_ : ndarray of shape (2,)
-        The two Gaussians on the line.
+        The two Gaussians of projections.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -84,7 +88,7 @@ default="mixed"
 
     See Also
     --------
-    EEKMClassifier : The same machine on a kernel.
+    EEKMClassifier : The same on a kernel.
 
     References
     ----------
@@ -98,17 +102,18 @@ default="mixed"
     >>> from extreme_entropy import EEMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> X, X_new, y, y_new = train_test_split(X, y, stratify=y, random_state=0)
-    >>> machine = EEMClassifier(random_state=0).fit(X, y)
-    >>> machine.score(X_new, y_new) > 0.9
+    >>> classifier = EEMClassifier(random_state=0).fit(X, y)
+    >>> classifier.score(X_new, y_new) > 0.9
     True
-    >>> careful = machine.with_costs({0: 10})  # missing a malignant tumour costs tenfold
-    >>> (careful.predict(X_new) == 0).sum() >= (machine.predict(X_new) == 0).sum()
+    >>> careful = classifier.with_costs({0: 10})  # missing a malignant tumour costs tenfold
+    >>> (careful.predict(X_new) == 0).sum() >= (classifier.predict(X_new) == 0).sum()
     np.True_
     """
 
+    _spec: ClassVar[type[Spec]] = NeuronSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
-        "activation": [StrOptions({"mixed", *UNIFORM, *FROM_ROWS}), callable],
+        "activation": [StrOptions({*UNIFORM, *FROM_ROWS}), callable],
         **EntropyClassifier._parameter_constraints,
     }
 
@@ -118,7 +123,7 @@ default="mixed"
         *,
         activation: str | Callable[..., Array] = "mixed",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -171,29 +176,3 @@ default="mixed"
             n_jobs=n_jobs,
             random_state=random_state,
         )
-
-    def _smaller_twin(self, k: int) -> Self:
-        """A twin with k of these neurons, as parts of a path have them."""
-        twin = self.twin().set_params(n_hidden=k)
-        twin.feature_map_ = self.feature_map_.first(k)
-        twin.summary_ = Summary.empty(len(self.classes_), self.summary_.n_folds, k)
-        return twin
-
-    def _rows_to_draw(self) -> int:
-        if callable(self.activation) or self.activation in UNIFORM:
-            return 0
-        return max(self.n_hidden, SAMPLE_ROWS)
-
-    def _draw_layer(
-        self, d: int, rows: Array, dtype: np.dtype[Any], seed: int
-    ) -> tuple[Any, Array | None]:
-        rng = np.random.default_rng(seed)
-        if callable(self.activation):
-            layer: Any = draw_custom(self.activation, self.n_hidden, d, rng)
-        elif self.activation in UNIFORM:
-            layer = draw_uniform(self.activation, self.n_hidden, d, rng)
-        elif self.activation in FROM_ROWS:
-            layer = draw_from_rows(self.activation, self.n_hidden, rows, rng)
-        else:
-            layer = draw_mixed(self.n_hidden, rows, rng)
-        return layer, None

@@ -20,16 +20,16 @@ from ..errors import FileFormatError, InputError
 from ..features.content import ContentHash
 from ..features.feature_map import FeatureMap
 from ..features.kernels import Cosine, Laplacian, Polynomial
-from ..features.mixed import Mixed
-from ..features.neurons import Linear, Radial, Relu, Sigmoid, Similarity
+from ..features.neurons import Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import Affine, Identity, Quantile
 from ..machine.decision import GaussianPair
 from ..machine.machine import Machine
-from ..moments.class_moments import ClassMoments
-from ..moments.summary import Summary
+from ..machine.predictor import Predictor
+from ..moments.summary import ClassMoments, Summary
 from .base import EntropyClassifier
 from .eekm import EEKMClassifier
 from .eem import EEMClassifier
+from .inputs import Columns
 
 Array = np.ndarray[Any, Any]
 
@@ -37,20 +37,8 @@ ESTIMATORS = {cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier)}
 PARTS = {
     cls.__name__: cls
     for cls in (
-        *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity),
-        *(
-            Laplacian,
-            Linear,
-            Machine,
-            Mixed,
-            Polynomial,
-            Quantile,
-            Radial,
-            Relu,
-            Sigmoid,
-            Similarity,
-            Summary,
-        ),
+        *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity, Laplacian),
+        *(Machine, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
     )
 }
 # What fit sets, and what each may be; names of columns come only where X had some.
@@ -59,9 +47,9 @@ FITTED: dict[str, type | tuple[type, ...]] = {
     "n_features_in_": int,
     "feature_names_in_": np.ndarray,
     "feature_map_": FeatureMap,
-    "_is_twin": bool,
     "summary_": Summary,
-    "_solved": (tuple, NoneType),
+    "is_twin": bool,
+    "machine": (Machine, NoneType),
 }
 # Annotations of the fields of PARTS, and what may stand there.
 FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -77,30 +65,37 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
 
 def save(estimator: EntropyClassifier, path: str | Path) -> None:
     """Write a fitted classifier to a file."""
-    persistence.write(path, *packed(estimator))
+    persistence.write(path, *pack(estimator))
 
 
-def packed(estimator: EntropyClassifier) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A fitted classifier as plain values and arrays."""
+def pack(
+    estimator: EntropyClassifier, *, solved: bool = True
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A fitted classifier as plain values and arrays; with its machine, if that can be solved."""
     check_is_fitted(estimator)
-    if not estimator._classes_without_rows():  # a part that lacks classes is saved unsolved
-        estimator._ready()
+    solved &= bool(estimator.summary_.counts.any(axis=1).all())
+    fitted = {name: getattr(estimator, name) for name in FITTED if hasattr(estimator, name)}
+    fitted["is_twin"] = estimator._is_twin
+    fitted["machine"] = estimator.machine_ if solved else None
     arrays: dict[str, Array] = {}
     values = {
         "estimator": type(estimator).__name__,
         "parameters": {
             name: _pack(value, f"parameters.{name}", arrays)
-            for name, value in estimator.get_params(deep=False).items()
-            # A generator has done its work once φ is drawn, and cannot be written down.
-            if not isinstance(value, np.random.RandomState)
+            for name, value in plain_parameters(estimator).items()
         },
-        "fitted": {
-            name: _pack(getattr(estimator, name), name, arrays)
-            for name in FITTED
-            if hasattr(estimator, name)
-        },
+        "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
     return values, arrays
+
+
+def plain_parameters(estimator: EntropyClassifier) -> dict[str, Any]:
+    """All parameters; a generator, which cannot be written down, has done its work."""
+    parameters = estimator.get_params(deep=False)
+    return {
+        name: None if isinstance(value, np.random.RandomState) else value
+        for name, value in parameters.items()
+    }
 
 
 def load(path: str | Path) -> EntropyClassifier:
@@ -123,37 +118,39 @@ def load(path: str | Path) -> EntropyClassifier:
     >>> from sklearn.datasets import load_breast_cancer
     >>> from extreme_entropy import EEMClassifier, load
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> machine = EEMClassifier(50, random_state=0).fit(X, y)
+    >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     machine.save(Path(folder) / "machine.eem")
-    ...     again = load(Path(folder) / "machine.eem")
-    >>> bool((again.predict_proba(X) == machine.predict_proba(X)).all())
+    ...     classifier.save(Path(folder) / "tumours.eem")
+    ...     again = load(Path(folder) / "tumours.eem")
+    >>> bool((again.predict_proba(X) == classifier.predict_proba(X)).all())
     True
     """
-    return unpacked(*persistence.read(path), path)
+    return unpack(*persistence.read(path), path)
 
 
-def unpacked(
-    values: dict[str, Any], arrays: dict[str, Array], path: str | Path
-) -> EntropyClassifier:
+def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
     """The classifier in the values and arrays of a file."""
     try:
         cls = ESTIMATORS[values["estimator"]]
         estimator = cls(**{k: _unpack(v, arrays) for k, v in values["parameters"].items()})
-        fitted = {name: _unpack(packed, arrays) for name, packed in values["fitted"].items()}
+        fitted = {name: _unpack(value, arrays) for name, value in values["fitted"].items()}
         _check_fitted(fitted)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
         raise FileFormatError(
-            f"{str(path)!r} is whole, but says something this version does not understand "
+            f"{str(path)!r} is whole, but holds something this version does not understand "
             f"({error!r}). Load it with the version of extreme-entropy that wrote it."
         ) from error
-    for name, value in fitted.items():
-        setattr(estimator, name, value)
+    columns = Columns(fitted["n_features_in_"], fitted.get("feature_names_in_"))
+    classes, phi, machine = fitted["classes_"], fitted["feature_map_"], fitted["machine"]
+    estimator.set_fitted(columns, classes, phi, fitted["summary_"])
+    estimator._is_twin = fitted["is_twin"]
+    if machine is not None:
+        estimator._predictor = Predictor(phi, machine, classes)
     return estimator
 
 
 def _check_fitted(fitted: dict[str, Any]) -> None:
-    """Raise unless these are the parts of one machine, and fit together."""
+    """Raise unless these are the parts of one classifier, and fit together."""
     for name, kind in FITTED.items():
         if not isinstance(fitted.get(name), kind) and name != "feature_names_in_":
             raise TypeError(f"{name} is {type(fitted.get(name)).__name__}")
@@ -162,19 +159,18 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
     phi, summary, n_classes = fitted["feature_map_"], fitted["summary_"], len(fitted["classes_"])
     shapes = {
         (phi.d, fitted["n_features_in_"]),
-        (summary.n_classes, n_classes),
+        (len(summary.moments), n_classes),
         (len(fitted.get("feature_names_in_", range(phi.d))), phi.d),
     }
-    for cells in summary.cells:
-        shapes.add((len(cells), summary.n_folds))
-        for cell in cells:
-            shapes |= {(cell.mean.shape, (phi.h,)), (cell.scatter.shape, (phi.h, phi.h))}
-    if fitted["_solved"] is not None:
-        machine, readout = fitted["_solved"]
+    for folds in summary.moments:
+        shapes.add((len(folds), summary.n_folds))
+        for part in folds:
+            shapes |= {(part.mean.shape, (phi.h,)), (part.scatter.shape, (phi.h, phi.h))}
+    machine = fitted["machine"]
+    if machine is not None:
         n_pairs = n_classes * (n_classes - 1) // 2
         shapes |= {
             (machine.operators.shape, (n_pairs, phi.h)),
-            (readout.shape, (n_pairs, phi.layer.size)),
             (machine.log_priors.shape, (n_classes,)),
             (machine.log_costs.shape, (n_classes,)),
             (len(machine.gaussians), n_pairs),
@@ -214,8 +210,8 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         }
         return {"part": type(value).__name__, "fields": inside}
     raise InputError(
-        f"A saved machine holds numbers, strings and arrays only, never code; {name} is "
-        f"{type(value).__name__}. Machines with activations or kernels of your own can be pickled."
+        f"A saved classifier holds numbers, strings and arrays only, never code; {name} is "
+        f"{type(value).__name__}. Those with activations or kernels of your own can be pickled."
     )
 
 

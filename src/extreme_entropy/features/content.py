@@ -1,15 +1,14 @@
-"""Chance by content: a row's fold, and whether it is drawn, follow from what the row says.
+"""Randomness by content: a row's fold, and whether it is sampled, follow from its values.
 
-Each column is cut into cells between the least and largest value first seen. A row's hash is
-mix(Σ_j key_j · cell_j) modulo 2⁶⁴ with odd keys drawn from the seed (a universal hash of the cells,
+Each column is cut into bins between the least and largest value first seen. A row's hash is
+mix(Σ_j key_j · bin_j) modulo 2⁶⁴ with odd keys drawn from the seed (a universal hash of the bins,
 then every bit stirred), so that nothing depends on the order of rows, on batches, on repetition, on
-dense or sparse storage, or on the unit and origin of a column. Rows in the same cells count as one
-row said twice.
+dense or sparse storage, or on the unit and origin of a column. Rows in the same bins count as
+repetitions of one row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,28 +18,28 @@ import scipy.sparse as sp
 Array = np.ndarray[Any, Any]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Cells begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never lie
+# Bins begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never lie
 # on a boundary, where rounding alone would decide.
 _OFFSET = 0.3819660112501051
 
 
 @dataclass(frozen=True, slots=True)
 class ContentHash:
-    """A seeded 64-bit hash of the cells a row falls into."""
+    """A seeded 64-bit hash of the bins a row falls into."""
 
     seed: int
     low: Array  # least value of each column   (d,)
-    per_unit: Array  # cells per unit of a column, 0 where it is constant   (d,)
+    per_unit: Array  # bins per unit of a column, 0 where it is constant   (d,)
 
     @classmethod
     def between(cls, seed: int, low: Array, high: Array) -> ContentHash:
-        """Cells between the least and largest value of each column."""
-        # 64 bits over all columns, but 8 to 16 in each: few cells, so that rounding (a column
+        """Bins between the least and largest value of each column."""
+        # 64 bits over all columns, but 8 to 16 in each: few bins, so that rounding (a column
         # far from its origin has lost digits) hardly ever moves a value into another.
         bits = int(np.clip(-(-64 // len(low)), 8, 16))
-        span = high - low
+        width = high - low
         rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
-        per_unit = np.divide(2.0**bits, span, out=np.zeros(len(low)), where=span > rounding)
+        per_unit = np.divide(2.0**bits, width, out=np.zeros(len(low)), where=width > rounding)
         return cls(seed, low, per_unit)
 
     def __call__(self, X: Any) -> Array:
@@ -48,25 +47,25 @@ class ContentHash:
         keys = _mix(np.arange(len(self.low), dtype=np.uint64) * _GOLDEN + np.uint64(self.seed))
         keys |= np.uint64(1)
         if not sp.issparse(X):
-            return _mix(self._cells(X, self.low, self.per_unit) @ keys)
+            return _mix(_bins(X, self.low, self.per_unit) @ keys)
         # Σ over all columns of the term at zero, corrected where an entry is not zero.
         X = X.tocsr()
         if not X.has_canonical_format:  # an entry may be stored in parts
             X = X.copy()
             X.sum_duplicates()
-        zeros = self._cells(np.zeros(len(self.low)), self.low, self.per_unit)
+        zeros = _bins(np.zeros(len(self.low)), self.low, self.per_unit)
         j = X.indices
-        change = (self._cells(X.data, self.low[j], self.per_unit[j]) - zeros[j]) * keys[j]
+        change = (_bins(X.data, self.low[j], self.per_unit[j]) - zeros[j]) * keys[j]
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
         return _mix(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
 
-    @staticmethod
-    def _cells(x: Array, low: Array, per_unit: Array) -> Array:
-        cells = np.subtract(x, low, dtype=np.float64)
-        cells *= per_unit
-        cells += _OFFSET
-        np.clip(np.floor(cells, out=cells), -(2.0**62), 2.0**62, out=cells)
-        return cells.astype(np.int64).view(np.uint64)
+
+def _bins(x: Array, low: Array, per_unit: Array) -> Array:
+    bins = np.subtract(x, low, dtype=np.float64)
+    bins *= per_unit
+    bins += _OFFSET
+    np.clip(np.floor(bins, out=bins), -(2.0**62), 2.0**62, out=bins)
+    return bins.astype(np.int64).view(np.uint64)
 
 
 def _mix(z: Array) -> Array:
@@ -77,60 +76,47 @@ def _mix(z: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Draw:
-    """The rows with the k smallest hashes among distinct rows: a sample that merges."""
+class RowSample:
+    """The rows with the k smallest hashes among distinct rows: a sample that merges.
+
+    The first rows of a sample are the sample of a smaller k.
+    """
 
     k: int
     hashes: Array  # increasing   (≤k,)
     rows: Array  # (≤k, d)
 
     @classmethod
-    def nothing(cls, k: int, d: int) -> Draw:
+    def empty(cls, k: int, d: int) -> RowSample:
+        """The sample of no rows: the identity of `+`."""
         return cls(k, np.empty(0, np.uint64), np.empty((0, d)))
 
-    def __add__(self, other: Draw) -> Draw:
-        return _smallest(
-            self.k,
-            np.concatenate([self.hashes, other.hashes]),
-            np.concatenate([self.rows, other.rows]),
-        )
+    def __add__(self, other: RowSample) -> RowSample:
+        return self.with_rows(other.hashes, other.rows)
 
-    def with_rows(self, hashes: Array, X: Any) -> Draw:
-        """The draw after seeing the rows of X, dense or sparse."""
+    def with_rows(self, hashes: Array, X: Any) -> RowSample:
+        """The sample after more rows, dense or sparse, with these hashes."""
         if not len(hashes) or not self.k:
             return self
         if len(self.hashes) == self.k:
             wanted = np.flatnonzero(hashes <= self.hashes[-1])
         else:
             # Two rows may share a hash, so keep all rows up to the k-th distinct one.
-            distinct = np.unique(hashes)
-            wanted = np.flatnonzero(hashes <= distinct[: self.k][-1])
+            wanted = np.flatnonzero(hashes <= np.unique(hashes)[: self.k][-1])
         if not len(wanted):
             return self
         rows = X[wanted]
         rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-        return self + _smallest(self.k, hashes[wanted], rows.astype(np.float64))
-
-
-def _smallest(k: int, hashes: Array, rows: Array) -> Draw:
-    """Sort by hash; of rows with one hash keep the least, column by column."""
-    if not len(hashes):
-        return Draw(k, hashes, rows)
-    order = np.argsort(hashes, kind="stable")
-    repeats = hashes[order[1:]] == hashes[order[:-1]]
-    if repeats.any():
-        shared = np.zeros(len(order), dtype=bool)
-        shared[1:] |= repeats
-        shared[:-1] |= repeats
-        tied = order[shared]
-        order[shared] = tied[np.lexsort((*rows[tied].T[::-1], hashes[tied]))]
-    kept = order[np.concatenate([[True], ~repeats])][:k]
-    return Draw(k, hashes[kept], rows[kept] + 0.0)  # −0.0 as 0.0
-
-
-def draw_rows(content: ContentHash, k: int, chunks: Iterable[Any]) -> Draw:
-    """The rows of all chunks with the k smallest hashes."""
-    draw = Draw.nothing(k, len(content.low))
-    for X in chunks:
-        draw = draw.with_rows(content(X), X)
-    return draw
+        hashes = np.concatenate([self.hashes, hashes[wanted]])
+        rows = np.concatenate([self.rows, rows.astype(np.float64, copy=False)])
+        # Sort by hash; of rows with one hash keep the least, column by column.
+        order = np.argsort(hashes, kind="stable")
+        repeats = hashes[order[1:]] == hashes[order[:-1]]
+        if repeats.any():
+            shared = np.zeros(len(order), dtype=bool)
+            shared[1:] |= repeats
+            shared[:-1] |= repeats
+            tied = order[shared]
+            order[shared] = tied[np.lexsort((*rows[tied].T[::-1], hashes[tied]))]
+        kept = order[np.concatenate([[True], ~repeats])][: self.k]
+        return RowSample(self.k, hashes[kept], rows[kept] + 0.0)  # −0.0 as 0.0

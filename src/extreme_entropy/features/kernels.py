@@ -17,14 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import pdist
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
-from .neurons import Radial, Similarity
+from .scaling import median_distance
 
 Array = np.ndarray[Any, Any]
-
-MEDIAN_ROWS = 500  # drawn rows whose distances set γ
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +35,11 @@ class Laplacian:
     def size(self) -> int:
         return len(self.landmarks)
 
-    def __call__(self, Z: Array) -> Array:
+    def first(self, k: int) -> Laplacian:
+        """The layer of the first k landmarks."""
+        return Laplacian(self.landmarks[:k], self.gamma)
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         K = manhattan_distances(Z, self.landmarks)
         K *= -self.gamma
         return np.exp(K, out=K).astype(Z.dtype, copy=False)
@@ -57,7 +58,11 @@ class Polynomial:
     def size(self) -> int:
         return len(self.landmarks)
 
-    def __call__(self, Z: Array) -> Array:
+    def first(self, k: int) -> Polynomial:
+        """The layer of the first k landmarks."""
+        return Polynomial(self.landmarks[:k], self.gamma, self.constant, self.degree)
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         K = Z @ (self.gamma * self.landmarks.T)
         K += Z.dtype.type(self.constant)
         return K if self.degree == 1 else K**self.degree
@@ -74,7 +79,11 @@ class Cosine:
     def size(self) -> int:
         return len(self.landmarks)
 
-    def __call__(self, Z: Array) -> Array:
+    def first(self, k: int) -> Cosine:
+        """The layer of the first k landmarks."""
+        return Cosine(self.landmarks[:k], self.origin)
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         origin = Z.dtype.type(self.origin)
         return _unit(Z - origin) @ _unit(self.landmarks - origin).T
 
@@ -95,38 +104,21 @@ class CustomKernel:
     def size(self) -> int:
         return len(self.landmarks)
 
-    def __call__(self, Z: Array) -> Array:
+    def first(self, k: int) -> CustomKernel:
+        """The layer of the first k landmarks."""
+        return CustomKernel(self.function, self.landmarks[:k])
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         K = pairwise_kernels(Z, self.landmarks, metric=self.function)
         return K.astype(Z.dtype, copy=False)
 
 
 KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
-KernelOnly = Laplacian | Polynomial | Cosine | CustomKernel
-KernelLayer = Radial | Similarity | KernelOnly
-
-
-def kernel_layer(
-    kernel: str | Callable[..., float], landmarks: Array, gamma: float, middle: float
-) -> KernelLayer:
-    """The layer of a kernel over scaled landmarks, whose columns have their middle at `middle`."""
-    if not isinstance(kernel, str):
-        return CustomKernel(kernel, landmarks)
-    if kernel == "rbf":
-        return Radial(landmarks.T.copy(), np.full(len(landmarks), gamma))
-    if kernel == "laplacian":
-        return Laplacian(landmarks, gamma)
-    if kernel == "polynomial":
-        return Polynomial(landmarks, gamma, 1.0, 3)
-    if kernel == "linear":
-        return Polynomial(landmarks, 1.0, 0.0, 1)
-    if kernel == "cosine":
-        # Seen from a corner of the cube, all rows lie in nearly the same direction.
-        return Cosine(landmarks, middle)
-    return Similarity("tanimoto", landmarks.T.copy())
+KernelLayer = Laplacian | Polynomial | Cosine | CustomKernel
 
 
 def median_gamma(kernel: str | Callable[..., float], rows: Array) -> float:
-    """The median heuristic over scaled drawn rows.
+    """The median heuristic over scaled sampled rows.
 
     rbf: σ² is the median squared distance, γ = 1/2σ². laplacian: one over the median distance.
     polynomial: one over the median squared length.
@@ -137,10 +129,3 @@ def median_gamma(kernel: str | Callable[..., float], rows: Array) -> float:
     if kernel == "laplacian":
         return 1 / median_distance(rows, "cityblock")
     return 0.5 / median_distance(rows, "sqeuclidean")
-
-
-def median_distance(rows: Array, metric: str) -> float:
-    """The median distance between differing rows; 1 where all are alike."""
-    distances = pdist(rows[:MEDIAN_ROWS], metric)
-    distances = distances[distances > 0]
-    return float(np.median(distances)) if len(distances) else 1.0

@@ -3,12 +3,19 @@
     sig       1 / (1 + exp(−⟨w,z⟩ + b))                  w, b uniform on [0, 1]
     nsig      1 / (1 + exp(−⟨w,z⟩/d + b))                w, b uniform on [0, 1]
     rbf       exp(−b‖w−z‖²)                              w, b uniform on [0, 1]
-    tanimoto  ⟨w,z⟩ / (‖w‖² + ‖z‖² − ⟨w,z⟩)              w a drawn row
-    sorensen  2⟨w,z⟩ / (‖w‖² + ‖z‖²)                     w a drawn row
-    relu      max(0, ⟨w,z⟩ − b)                          w a drawn row, b uniform on [0, ‖w‖²]
+    tanimoto  ⟨w,z⟩ / (‖w‖² + ‖z‖² − ⟨w,z⟩)              w a sampled row
+    sorensen  2⟨w,z⟩ / (‖w‖² + ‖z‖²)                     w a sampled row
+    relu      max(0, ⟨w,z⟩ − b)                          w a sampled row, b uniform on [0, ‖w‖²]
+    mixed     c·exp(−b‖w−z‖²)                            w a sampled row, b = 10^u / median ‖z−z'‖²
+              and in turn with those, until there are d  with u uniform on [−1, 1]
+              c·⟨w, z − mean⟩                            w random and orthonormal
 
-Each layer takes scaled rows (n, d) and returns (n, h) in the same precision. Neuron i is drawn
-before neuron i + 1, so that the first k of h neurons are a smaller layer.
+In "mixed" layers c makes the mean variance of each kind 1 over the sampled rows, so that shrinkage
+towards a multiple of the identity treats both kinds alike. All d linear neurons together are the
+columns themselves, up to a rotation that no covariance or projection notices.
+
+Each layer takes scaled rows (n, d) and returns (n, h) in the same precision, in the first rows of
+`out` if it can. The first k of h neurons are the neurons that a layer of k would have.
 """
 
 from __future__ import annotations
@@ -20,10 +27,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from .scaling import SAMPLE_ROWS, median_distance
+
 Array = np.ndarray[Any, Any]
 
-UNIFORM = ("sig", "nsig", "rbf")  # drawn without looking at the data
-FROM_ROWS = ("tanimoto", "sorensen", "relu")  # weights are rows of the data
+UNIFORM = ("sig", "nsig", "rbf")  # drawn independently of the data
+FROM_ROWS = ("tanimoto", "sorensen", "relu", "mixed")  # weights are rows of the data
+BALANCED = 100  # radial neurons whose mean variance stands for that of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +51,8 @@ class Sigmoid:
         """The layer of the first k neurons."""
         return Sigmoid(self.weights[:, :k], self.biases[:k])
 
-    def __call__(self, Z: Array) -> Array:
-        H = Z @ self.weights
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        H = np.matmul(Z, self.weights, out=None if out is None else out[: len(Z)])
         H -= self.biases
         return expit(H, out=H)
 
@@ -62,102 +72,49 @@ class Relu:
         """The layer of the first k neurons."""
         return Relu(self.weights[:, :k], self.biases[:k])
 
-    def __call__(self, Z: Array) -> Array:
-        H = Z @ self.weights
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        H = np.matmul(Z, self.weights, out=None if out is None else out[: len(Z)])
         H -= self.biases
         return np.maximum(H, 0, out=H)
 
 
 @dataclass(frozen=True, slots=True)
 class Radial:
-    """c·exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c): one product, one exponential."""
+    """c·exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c): one product, one exponential.
 
-    centres: Array  # w   (d, h)
-    widths: Array  # b   (h,)
-    log_height: float = 0.0  # ln c
+    Linear neurons ⟨w,z⟩ − b may stand among them, at every second place from the second on; they
+    come from the same product and are spared the exponential.
+    """
 
-    @property
-    def size(self) -> int:
-        return self.centres.shape[1]
+    columns: Array  # [2bw; −b; ln c − b‖w‖²], or [w; 0; −b]   (d + 2, h)
+    log_height: float = 0.0  # ln c; an exponent is larger by rounding alone
+    n_linear: int = 0
 
-    def first(self, k: int) -> Radial:
-        """The layer of the first k neurons."""
-        return Radial(self.centres[:, :k], self.widths[:k], self.log_height)
-
-    def product(self) -> Product:
-        """[2bw; −b; ln c − b‖w‖²], then the exponential."""
-        lengths = np.einsum("ij,ij->j", self.centres, self.centres)
-        columns = [
-            self.centres * (2 * self.widths),
-            -self.widths,
-            np.asarray(self.log_height, self.widths.dtype) - self.widths * lengths,
-        ]
-        # What ‖z‖² + ‖w‖² − 2⟨w,z⟩ may fall below zero by, for each unit of ‖z‖² + ‖w‖².
-        rounding = 4 * np.finfo(self.widths.dtype).eps * float(self.widths.max(initial=0))
-        return Product(
-            np.vstack(columns), 0, self.log_height, rounding, float(lengths.max(initial=0))
-        )
-
-    def __call__(self, Z: Array) -> Array:
-        return self.product()(Z)
-
-
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """⟨w,z⟩ − b: the scaled columns themselves, or projections of them."""
-
-    weights: Array  # (d, h)
-    biases: Array  # (h,)
-
-    @property
-    def size(self) -> int:
-        return self.weights.shape[1]
-
-    def first(self, k: int) -> Linear:
-        """The layer of the first k neurons."""
-        return Linear(self.weights[:, :k], self.biases[:k])
-
-    def columns(self) -> Array:
-        """[w; 0; −b]."""
-        return np.vstack([self.weights, np.zeros_like(self.biases), -self.biases])
-
-    def __call__(self, Z: Array) -> Array:
-        return Z @ self.weights - self.biases
-
-
-@dataclass(frozen=True, slots=True)
-class Product:
-    """Linear and radial neurons made ready for many rows: [z, ‖z‖², 1] times one matrix."""
-
-    columns: Array  # (d + 2, h)
-    n_linear: int  # neurons without the exponential, which come first
-    log_height: float  # no exponent is larger
-    rounding: float
-    largest: float  # ‖w‖²
+    @classmethod
+    def about(cls, centres: Array, widths: Array, log_height: float = 0.0) -> Radial:
+        """Neurons with centres w (h, d) and widths b (h,)."""
+        heights = log_height - widths * np.vecdot(centres, centres)
+        columns = np.vstack([centres.T * (2 * widths), -widths, heights])
+        return cls(np.ascontiguousarray(columns), log_height)
 
     @property
     def size(self) -> int:
         return self.columns.shape[1]
 
+    def first(self, k: int) -> Radial:
+        """The layer of the first k neurons."""
+        return Radial(self.columns[:, :k], self.log_height, min(self.n_linear, k // 2))
+
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
-        """The neurons' answers, written to the first rows of `out` if it is given."""
         n, d = Z.shape
         rows = np.ones((n, d + 2), dtype=Z.dtype)
         rows[:, :d] = Z
-        squares = np.vecdot(Z, Z)
-        rows[:, d] = squares
+        rows[:, d] = np.vecdot(Z, Z)
         H = np.matmul(rows, self.columns, out=None if out is None else out[:n])
-        exponents = H[:, self.n_linear :]
-        if self.rounding * (float(squares.max(initial=0)) + self.largest) > 1e-3:
-            np.minimum(exponents, Z.dtype.type(self.log_height), out=exponents)
-        if 0 < 4 * self.n_linear < self.size:
-            # The exponential of whole rows is faster than of parts of them.
-            linear = H[:, : self.n_linear].copy()
-            with np.errstate(over="ignore"):
-                np.exp(H, out=H)
-            H[:, : self.n_linear] = linear
-        else:
-            np.exp(exponents, out=exponents)
+        linear = H[:, 1 : 2 * self.n_linear : 2].copy()
+        # The exponential of whole rows is faster than of parts of them.
+        np.exp(np.minimum(H, Z.dtype.type(self.log_height), out=H), out=H)
+        H[:, 1 : 2 * self.n_linear : 2] = linear
         return H
 
 
@@ -179,7 +136,7 @@ class Similarity:
         """The layer of the first k neurons."""
         return Similarity(self.kind, self.centres[:, :k])
 
-    def __call__(self, Z: Array) -> Array:
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         shared = Z @ self.centres
         sizes = np.einsum("ij,ij->i", Z, Z)[:, None]
         union = sizes + np.einsum("ij,ij->j", self.centres, self.centres)
@@ -206,32 +163,50 @@ class Custom:
         """The layer of the first k neurons."""
         return Custom(self.function, self.weights[:k], self.biases[:k])
 
-    def __call__(self, Z: Array) -> Array:
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
         return np.array(self.function(Z, self.weights, self.biases), dtype=Z.dtype, ndmin=2)
 
 
-def draw_uniform(name: str, h: int, d: int, rng: np.random.Generator) -> Sigmoid | Radial:
-    """The paper's neurons, independent of the data."""
-    drawn = rng.random((h, d + 1))
-    weights, biases = drawn[:, :d].T.copy(), drawn[:, d].copy()
-    if name == "sig":
-        return Sigmoid(weights, biases)
-    if name == "nsig":
-        return Sigmoid(weights / d, biases)
-    return Radial(weights, biases)
+NeuronLayer = Sigmoid | Relu | Radial | Similarity | Custom
 
 
-def draw_custom(
-    function: Callable[[Array, Array, Array], Array], h: int, d: int, rng: np.random.Generator
-) -> Custom:
-    """Neurons of a user's own activation, drawn as the paper draws its own."""
-    drawn = rng.random((h, d + 1))
-    return Custom(function, drawn[:, :d].copy(), drawn[:, d].copy())
+def draw_neurons(
+    activation: str | Callable[..., Array], h: int, rows: Array, seed: int
+) -> NeuronLayer:
+    """A layer of h neurons for scaled sampled rows, of which "sig", "nsig" and "rbf" need none."""
+    rng = np.random.default_rng(seed)
+    if isinstance(activation, str) and activation in FROM_ROWS:
+        weights = rows[np.arange(h) % len(rows)].T.copy()  # repeated where rows are too few
+        if activation == "relu":
+            return Relu(weights, rng.random(h) * np.einsum("ij,ij->j", weights, weights))
+        return Similarity(activation, weights)
+    drawn = rng.random((h, rows.shape[1] + 1))
+    weights, biases = drawn[:, :-1].copy(), drawn[:, -1].copy()
+    if callable(activation):
+        return Custom(activation, weights, biases)
+    if activation == "rbf":
+        return Radial.about(weights, biases)
+    weights = weights / weights.shape[1] if activation == "nsig" else weights
+    return Sigmoid(np.ascontiguousarray(weights.T), biases)
 
 
-def draw_from_rows(name: str, h: int, rows: Array, rng: np.random.Generator) -> Similarity | Relu:
-    """Neurons whose weights are scaled rows of the data, repeated where rows are too few."""
-    weights = rows[np.arange(h) % len(rows)].T.copy()
-    if name == "relu":
-        return Relu(weights, rng.random(h) * np.einsum("ij,ij->j", weights, weights))
-    return Similarity(name, weights)
+def draw_mixed(h: int, rows: Array, seed: int) -> Radial:
+    """A "mixed" layer of h neurons for scaled sampled rows."""
+    d, typical = rows.shape[1], rows[:SAMPLE_ROWS]
+    n_linear = min(d, h // 2)
+    for_widths, for_directions = np.random.default_rng(seed).spawn(2)
+    n_radial = max(h - n_linear, BALANCED)
+    widths = 10 ** for_widths.uniform(-1, 1, n_radial) / median_distance(rows, "sqeuclidean")
+    centres = rows[np.arange(n_radial) % len(rows)]
+    # Deviations of 1 stand in for those of columns and neurons that never vary.
+    outputs = Radial.about(centres[:BALANCED], widths[:BALANCED])(typical)
+    log_height = -float(np.log(np.sqrt(outputs.var(axis=0).mean()) or 1.0))
+    radial = Radial.about(centres, widths, log_height)
+    # Each direction is made orthogonal to those before it, so that the first ones stay the same.
+    directions, lengths = np.linalg.qr(for_directions.standard_normal((n_linear, d)).T)
+    linear = directions * np.sign(np.diag(lengths))
+    linear /= np.sqrt(typical.var(axis=0).mean()) or 1.0
+    columns, places = np.empty((d + 2, h)), np.arange(1, 2 * n_linear, 2)
+    columns[:, places] = np.vstack([linear, np.zeros(n_linear), -typical.mean(axis=0) @ linear])
+    columns[:, np.delete(np.arange(h), places)] = radial.columns[:, : h - n_linear]
+    return Radial(columns, log_height, n_linear)

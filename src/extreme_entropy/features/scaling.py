@@ -3,28 +3,28 @@
     none      z = x
     minmax    z = (x − min) / (max − min)                            the paper's [0, 1]
     standard  z = (x − mean) / std
-    quantile  z = share of drawn rows below x, between the least (0) and the largest (1) value seen
+    quantile  z = share of sampled rows below x, from the least value seen (0) to the largest (1)
 
-A column that was constant when φ was drawn says nothing, and is 0 ever after.
+A column that was constant when φ was drawn carries no information and is always scaled to 0.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.spatial.distance import pdist
 
 Array = np.ndarray[Any, Any]
 
-CELLS = 1024  # of equal width between a column's ends; their tables stay in cache
-CLOSE = (
-    1 / 64
-)  # how near cells must follow the ranks (a rank among 1000 rows is no surer than that)
+BINS = 1024  # of equal width between a column's ends; their tables stay in cache
+CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
 MOST_KNOTS = 254  # of such a column, between its ends
+SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
+MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +68,6 @@ class ColumnStats:
             self.deviation + other.deviation + step**2 * (self.n * other.n / n),
         )
 
-    @property
-    def varies(self) -> Array:
-        """Which columns differ by more than rounding."""
-        size = np.maximum(abs(self.low), abs(self.high))
-        return self.high - self.low > 8 * np.finfo(float).eps * size
-
 
 @dataclass(frozen=True, slots=True)
 class Affine:
@@ -104,16 +98,16 @@ class Quantile:
     """z = a monotone curve, column by column; flat beyond its ends.
 
     Columns of two values (flags, one-hot codes) are straight. Most others are straight within each
-    of many cells of equal width, which are found without a search. Those whose values crowd in a
-    few cells (long tails, a heap at zero) go through knots of their own.
+    of many bins of equal width, which are found without a search. Those whose values crowd in a
+    few bins (long tails, a heap at zero) go through knots of their own.
     """
 
     offset: Array  # t = (x − offset) · factor                     (d,)
     factor: Array  # 0 where constant                              (d,)
-    first: Array  # t at the least value of a column: its first cell, or 0   (d,)
-    last: Array  # t at its largest value: its last cell, or 1    (d,)
-    even: Array  # columns with cells, which follow one another
-    heights: Array  # z = height + slope · t in each cell          (even · (CELLS + 1),)
+    first: Array  # t at the least value of a column: its first bin, or 0   (d,)
+    last: Array  # t at its largest value: its last bin, or 1    (d,)
+    even: Array  # columns with bins, which follow one another
+    heights: Array  # z = height + slope · t in each bin           (even · (BINS + 1),)
     slopes: Array
     uneven: Array  # columns with knots
     knots: Array  # those columns' knots, one after another
@@ -127,9 +121,9 @@ class Quantile:
         if len(self.even):
             every = len(self.even) == Z.shape[1]
             t = Z if every else Z[:, self.even]
-            cells = t.astype(np.intp)
-            t *= self.slopes.take(cells, mode="clip")
-            t += self.heights.take(cells, mode="clip")
+            bins = t.astype(np.intp)
+            t *= self.slopes.take(bins, mode="clip")
+            t += self.heights.take(bins, mode="clip")
             if not every:
                 Z[:, self.even] = t
         for j, (a, b) in zip(self.uneven, pairwise(self.starts), strict=True):
@@ -141,47 +135,49 @@ Scaling = Affine | Identity | Quantile
 
 
 def fit_scaling(name: str | None, stats: ColumnStats, sample: Array) -> Scaling:
-    """The scaling called `name` for columns with these statistics and drawn rows."""
+    """The scaling called `name` for columns with these statistics and sampled rows."""
     if name is None:
         return Identity(len(stats.low))
+    size = np.maximum(abs(stats.low), abs(stats.high))
+    varies = stats.high - stats.low > 8 * np.finfo(float).eps * size  # by more than rounding
     if name == "quantile":
-        return _fit_quantile(stats, sample)
+        return _fit_quantile(stats, sample, varies)
     if name == "minmax":
         offset, spread = stats.low, stats.high - stats.low
     else:
         offset, spread = stats.mean, np.sqrt(stats.deviation / stats.n)
-    varies = stats.varies & (spread > 0)
+    varies &= spread > 0
     return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies))
 
 
-def _fit_quantile(stats: ColumnStats, sample: Array) -> Quantile:
+def _fit_quantile(stats: ColumnStats, sample: Array, varies: Array) -> Quantile:
     even: dict[int, Array] = {}
     uneven: dict[int, tuple[Array, Array]] = {}
-    for j in np.flatnonzero(stats.varies).tolist():
+    for j in np.flatnonzero(varies).tolist():
         knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j])
         if len(knots) == 2:
             continue
-        t = (knots - knots[0]) / (knots[-1] - knots[0]) * CELLS
-        grid = np.interp(np.arange(CELLS + 1), t, levels)
-        if abs(np.interp(t, np.arange(CELLS + 1), grid) - levels).max() <= CLOSE:
+        t = (knots - knots[0]) / (knots[-1] - knots[0]) * BINS
+        grid = np.interp(np.arange(BINS + 1), t, levels)
+        if abs(np.interp(t, np.arange(BINS + 1), grid) - levels).max() <= CLOSE:
             even[j] = grid
         else:
             uneven[j] = _fewer(knots, levels)
     columns = np.array(list(even), dtype=np.intp)
-    grids = np.array([*even.values()]).reshape(-1, CELLS + 1)
-    cells = np.arange(grids.size).reshape(grids.shape)
+    grids = np.array([*even.values()]).reshape(-1, BINS + 1)
+    bins = np.arange(grids.size).reshape(grids.shape)
     slopes = np.diff(grids, append=grids[:, -1:])
     first, steps = np.zeros(len(stats.low)), np.ones(len(stats.low))
-    first[columns], steps[columns] = cells[:, 0], CELLS
-    spans = stats.high - stats.low
-    factor = np.divide(steps, spans, out=np.zeros(len(spans)), where=stats.varies)
+    first[columns], steps[columns] = bins[:, 0], BINS
+    widths = stats.high - stats.low
+    factor = np.divide(steps, widths, out=np.zeros(len(widths)), where=varies)
     return Quantile(
-        stats.low - first * spans / steps,
+        stats.low - first * widths / steps,
         factor,
         first,
         first + steps,
         columns,
-        (grids - slopes * cells).ravel(),
+        (grids - slopes * bins).ravel(),
         slopes.ravel(),
         np.array(list(uneven), dtype=np.intp),
         np.concatenate([np.empty(0), *(knots for knots, _ in uneven.values())]),
@@ -191,7 +187,7 @@ def _fit_quantile(stats: ColumnStats, sample: Array) -> Quantile:
 
 
 def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
-    """Knots at the distinct drawn values, at the middle of the ranks each one holds."""
+    """Knots at the distinct sampled values, at the middle of the ranks each one holds."""
     knots, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts) - counts
     levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
@@ -213,9 +209,8 @@ def _fewer(knots: Array, levels: Array) -> tuple[Array, Array]:
     return knots, levels
 
 
-def scan(chunks: Iterable[tuple[Any, Array | None]], d: int) -> ColumnStats:
-    """The statistics of all columns over chunks of (rows, weights)."""
-    stats = ColumnStats.empty(d)
-    for X, weight in chunks:
-        stats = stats + ColumnStats.of(X, weight)
-    return stats
+def median_distance(rows: Array, metric: str) -> float:
+    """The median distance between differing rows; 1 where all are alike."""
+    distances = pdist(rows[:MEDIAN_ROWS], metric)
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 1.0

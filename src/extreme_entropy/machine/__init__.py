@@ -1,1 +1,1 @@
-"""Summary ↦ decision. Covariance, the operator β, and the decision F on the line."""
+"""Summary ↦ decision. Shrunk covariances, the operator β, and the decision F on its projections."""

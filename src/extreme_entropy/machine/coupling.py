@@ -22,7 +22,7 @@ def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> A
     """ln p of each class from the log-odds of the second class of each pair."""
     parts = [
         _couple(expit(odds[start : start + ROWS]), pairs, n_classes)
-        for start in range(0, len(odds), ROWS)
+        for start in range(0, max(len(odds), 1), ROWS)
     ]
     return np.log(np.concatenate(parts))
 

@@ -1,4 +1,4 @@
-"""F: which of two Gaussians on the line a projection belongs to.
+"""F: which of two Gaussians a projection belongs to.
 
     log-odds(t) = ½[ (t−m₋)²/S₋ − (t−m₊)²/S₊ + ln(S₋/S₊) ] + ln(π₊C₊ / π₋C₋)
 
@@ -16,13 +16,10 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-# A class without spread on the line gets this share of the other's, or of the squared gap.
-VARIANCE_FLOOR = 1e-6
-
 
 @dataclass(frozen=True, slots=True)
 class GaussianPair:
-    """N(m₋, S₋) and N(m₊, S₊) on the line; the negative class comes first."""
+    """N(m₋, S₋) and N(m₊, S₊) of projections; the negative class comes first."""
 
     means: tuple[float, float]
     variances: tuple[float, float]
@@ -53,12 +50,3 @@ def _roots(a: float, b: float, c: float) -> Array:
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         roots = np.array([larger / a if a else np.inf, c / larger if larger else 0.0])
     return np.unique(roots[np.isfinite(roots)])
-
-
-def floored(variances: tuple[float, float], gap: float) -> tuple[float, float]:
-    """Variances made positive, so that the log-odds are finite."""
-    floor = VARIANCE_FLOOR * max(*variances, VARIANCE_FLOOR * gap * gap)
-    if not floor > 0:
-        return 1.0, 1.0
-    low, high = (max(variance, floor) for variance in variances)
-    return low, high

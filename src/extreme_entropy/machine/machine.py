@@ -1,48 +1,54 @@
-"""The machine: for each pair of classes an operator β and two Gaussians on its line.
+"""The machine: for each pair of classes an operator β and two Gaussians of its projections.
 
 Two classes are one pair. More classes are solved pair by pair from the same summaries, without
 another pass over the data, and their log-odds are coupled into probabilities that sum to one.
 
-The Gaussians of a pair are the paper's (m± = βᵀm±, S± = βᵀΣ±β) or those of held-out rows
-(`held_out.py`). A ridge of "auto" is chosen there too: of a few multiples of tr(Σ)/h, the one that
-is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), on rows that β has not seen.
+The Gaussians of a pair are the paper's (m± = βᵀm±, S± = βᵀΣ±β) or those of held-out rows. β
+separates its own training rows better than new ones, most of all when a class is rare and h is
+large. With β₋ₖ from the sum of all folds but k, the held-out fold's projections have mean βᵀ₋ₖmₖ
+and variance βᵀ₋ₖcovₖβ₋ₖ: functions of its summary, no further pass. They are pooled over the folds
+about each β₋ₖ's own midpoint. A ridge of "auto" is chosen there too: of a few multiples of tr(Σ)/h,
+the one that is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), on rows that β has not seen.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit, log_expit
 
+from ..engines.threads import Executor, serial
 from ..entropy.gaussian import cauchy_schwarz_divergence
-from ..moments.reduction import Run, one_by_one
-from ..moments.summary import Summary
+from ..moments.summary import ClassMoments, Summary
 from .coupling import couple
-from .covariance import Shrunk, shrink
-from .decision import GaussianPair, floored
-from .held_out import HeldOut, hold_out
-from .operator import Ridge, operators_of
+from .decision import GaussianPair
+from .operator import Ridge, Shrunk, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
 
 SHARES = (0.0, 0.03, 0.3, 3.0)  # of tr(Σ)/h, tried by ridge="auto"
+FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to be used
+# A class whose projections do not vary gets this share of the other's variance, or of the squared
+# gap between the means.
+VARIANCE_FLOOR = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
     """A solved machine: everything that turns φ(x) into probabilities and decisions."""
 
-    pairs: tuple[tuple[int, int], ...]  # (negative, positive) class of each line
+    pairs: tuple[tuple[int, int], ...]  # (negative, positive) class of each
     operators: Array  # β of each pair              (pairs, h)
     gaussians: tuple[GaussianPair, ...]
     shrinkage: Array  # ε of each class             (classes,)
     ridges: Array  # added to Σ's diagonal       (pairs,)
     log_priors: Array  # ln π                        (classes,)
     log_costs: Array  # ln C                        (classes,)
-    remarks: tuple[str, ...] = ()  # codes of what the user should hear about
+    diagnostics: tuple[str, ...] = ()  # codes of what the user is warned about
 
     @property
     def divergences(self) -> Array:
@@ -56,15 +62,15 @@ class Machine:
 
     @property
     def thresholds(self) -> tuple[Array, ...]:
-        """Where each pair's decision changes on its line, costs and priors included."""
+        """The projections at which each pair's decision changes, costs and priors included."""
         weights = self.log_priors + self.log_costs
         return tuple(
             gaussian.thresholds(float(weights[j] - weights[i]))
             for (i, j), gaussian in zip(self.pairs, self.gaussians, strict=True)
         )
 
-    def with_stakes(self, log_priors: Array, log_costs: Array) -> Machine:
-        """The same machine under other priors and costs: only the thresholds move."""
+    def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Machine:
+        """The machine under other priors and costs: only the thresholds change."""
         return replace(self, log_priors=log_priors, log_costs=log_costs)
 
     def log_odds(self, projections: Array) -> Array:
@@ -99,50 +105,119 @@ class Machine:
 def solve(
     summary: Summary,
     *,
-    shrinkage: str | float,
+    shrinkage: str | float | None,
     ridge: float | str,
     cross_fitted: bool,
     log_priors: Array,
     log_costs: Array,
-    run: Run = one_by_one,
+    execute: Executor = serial,
 ) -> Machine:
     """The machine of a summary in which every class has rows.
 
     A numeric `ridge` is added to the diagonal of Σ. "auto" and `cross_fitted` need folds: without
     them nothing is held out, and both are as if not asked for.
     """
-    pairs = tuple(combinations(range(summary.n_classes), 2))
-    totals = [summary.of_class(c) for c in range(summary.n_classes)]
+    pairs = tuple(combinations(range(len(summary.moments)), 2))
+    totals = [summary.of_class(c) for c in range(len(summary.moments))]
     classes = [shrink(total, shrinkage) for total in totals]
-    ridges = (
-        [Ridge(relative=share) for share in SHARES] if ridge == "auto" else [Ridge(float(ridge))]
-    )
-    looks: list[HeldOut] = []
+    auto = ridge == "auto"
+    ridges = [Ridge(relative=share) for share in SHARES] if auto else [Ridge(float(ridge))]
     cross_fitted &= summary.n_folds > 1
-    if summary.n_folds > 1 and (cross_fitted or len(ridges) > 1):
-        looks = hold_out(summary, totals, pairs, shrinkage, ridges, run)
-    best = max(range(len(looks)), key=lambda i: looks[i].separation, default=0)
-    operators = np.vstack([operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs])
-    remarks = _remarks(classes, operators)
+    best, held_out = 0, None
+    if summary.n_folds > 1 and (cross_fitted or auto):
+        tasks = (
+            partial(_project_fold, summary, fold, totals, pairs, shrinkage, ridges)
+            for fold in range(summary.n_folds)
+        )
+        held_out = HeldOut.pooled(np.stack(list(execute(tasks))))
+        best = int(np.argmax(held_out.separations))
+    solved = [operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs]
+    operators, added = (np.concatenate(found) for found in zip(*solved, strict=True))
+    diagnostics = ["degenerate"] * (not operators.any(axis=1).all())
+    diagnostics += ["one row"] * any(c.n <= 1 for c in classes)
     gaussians = []
     for p, ((i, j), beta) in enumerate(zip(pairs, operators, strict=True)):
-        gaussian = _training_gaussians(beta, classes[i], classes[j])
-        if cross_fitted and beta.any():
+        if held_out is None or not cross_fitted or not beta.any():
+            gaussians.append(_training_gaussians(beta, classes[i], classes[j]))
+        elif held_out.folds[best, p].min() < FEWEST_FOLDS:
+            diagnostics.append("not cross-fitted")
+            gaussians.append(_training_gaussians(beta, classes[i], classes[j]))
+        else:
             middle = float(beta @ (classes[i].mean + classes[j].mean)) / 2
-            held_out = looks[best].gaussians(p, middle)
-            remarks += [] if held_out else ["not cross-fitted"]
-            gaussian = held_out or gaussian
-        gaussians.append(gaussian)
+            m0, m1 = (middle + held_out.means[best, p]).tolist()
+            s0, s1 = held_out.variances[best, p].tolist()
+            gaussians.append(GaussianPair((m0, m1), floored(s0, s1, m1 - m0)))
     return Machine(
         pairs,
         operators,
         tuple(gaussians),
         np.array([c.epsilon for c in classes]),
-        np.array([ridges[best].of(classes[i], classes[j]) for i, j in pairs]),
+        added,
         log_priors,
         log_costs,
-        tuple(dict.fromkeys(remarks)),
+        tuple(dict.fromkeys(diagnostics)),
     )
+
+
+class HeldOut(NamedTuple):
+    """Projections of held-out rows, pooled over folds   (ridges, pairs, 2) each."""
+
+    n: Array
+    means: Array  # about the midpoint of each operator
+    variances: Array
+    folds: Array  # that held rows of the class
+    # (m₊−m₋)/√(S₊+S₋), the root of what β maximises, averaged over the pairs   (ridges,)
+    separations: Array
+
+    @classmethod
+    def pooled(cls, folds: Array) -> HeldOut:
+        """From n, mean and variance within each fold   (folds, ridges, pairs, 2, 3)."""
+        n, means, variances = np.moveaxis(folds, -1, 0)
+        total = n.sum(axis=0)
+        share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
+        mean = (share * means).sum(axis=0)
+        variance = (share * (variances + (means - mean) ** 2)).sum(axis=0)
+        both = variance.sum(axis=2)
+        known = (total > 0).all(axis=2) & (both > 0)
+        gaps = mean[..., 1] - mean[..., 0]
+        gaps = np.divide(gaps, np.sqrt(both), out=np.zeros_like(gaps), where=known)
+        separations = gaps.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        # To nine digits, so that rounding never chooses between ridges that are equally good.
+        rounded = np.array([float(f"{value:.9g}") for value in separations])
+        return cls(total, mean, variance, (n > 0).sum(axis=0), rounded)
+
+
+def _project_fold(
+    summary: Summary,
+    fold: int,
+    totals: list[ClassMoments],
+    pairs: tuple[tuple[int, int], ...],
+    shrinkage: str | float | None,
+    ridges: list[Ridge],
+) -> Array:
+    """n, mean and variance of a fold's rows, projected by operators that have not seen them.
+
+    Of shape (ridges, pairs, 2, 3); all zero where the fold or all others lack rows.
+    """
+    inside = [folds[fold] for folds in summary.moments]
+    # Taking one fold out of the total is cheaper than adding up the others.
+    outside = []
+    for total, own in zip(totals, inside, strict=True):
+        outside.append(shrink(total - own, shrinkage))
+    found = np.zeros((len(ridges), len(pairs), 2, 3))
+    for p, pair in enumerate(pairs):
+        a, b = (outside[c] for c in pair)
+        if not (a.n and b.n and any(inside[c].n for c in pair)):
+            continue
+        betas, _ = operators_of(a, b, ridges)
+        middles = betas @ (a.mean + b.mean) / 2
+        for side, own in enumerate(inside[c] for c in pair):
+            if own.n:
+                found[:, p, side, 0] = own.n * betas.any(axis=1)
+                found[:, p, side, 1] = betas @ own.mean - middles
+                variances = np.vecdot(betas @ own.scatter, betas) / own.n
+                found[:, p, side, 2] = np.maximum(variances, 0.0)
+    return found
 
 
 def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> GaussianPair:
@@ -151,15 +226,12 @@ def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> Gaus
         return GaussianPair((0.0, 0.0), (1.0, 1.0))
     m0, m1 = float(beta @ negative.mean), float(beta @ positive.mean)
     s0, s1 = (float(beta @ c.covariance @ beta) for c in (negative, positive))
-    # One row says nothing of its spread: it borrows the other class's.
+    # The variance of one row is unknown: it borrows the other class's.
     s0, s1 = s0 if negative.n > 1 else s1, s1 if positive.n > 1 else s0
-    return GaussianPair((m0, m1), floored((s0, s1), m1 - m0))
+    return GaussianPair((m0, m1), floored(s0, s1, m1 - m0))
 
 
-def _remarks(classes: list[Shrunk], operators: Array) -> list[str]:
-    remarks = []
-    if not operators.any(axis=1).all():
-        remarks.append("degenerate")
-    if any(c.n <= 1 for c in classes):
-        remarks.append("one row")
-    return remarks
+def floored(negative: float, positive: float, gap: float) -> tuple[float, float]:
+    """Variances made positive, so that the log-odds are finite."""
+    floor = VARIANCE_FLOOR * max(negative, positive, VARIANCE_FLOOR * gap * gap)
+    return (max(negative, floor), max(positive, floor)) if floor > 0 else (1.0, 1.0)

@@ -1,19 +1,26 @@
-"""The operator β: the line on which two classes are furthest apart for their spread.
+"""The operator β: the projection that separates two classes as far as their variances allow.
 
 minimise βᵀΣβ  subject to  βᵀm = 2,     Σ = Σ₊ + Σ₋ (+ I/C),  m = m₊ − m₋
 β = 2 Σ⁻¹m / (mᵀΣ⁻¹m)                                       (the paper's eq. final)
+
+The covariance of each class is shrunk towards a multiple of the identity, from its moments alone::
+
+    Σ± = (1−ε) cov + ε μ I,     cov = S/n,     μ = tr(cov)/h
+
+Ledoit–Wolf needs, beside cov, only q = Σ‖u‖⁴: with signal = ‖cov‖²_F − hμ² and
+noise = (q/n − ‖cov‖²_F)/n, ε = clip(noise/signal, 0, 1).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
-from .covariance import Shrunk
+from ..moments.summary import ClassMoments
 
 Array = np.ndarray[Any, Any]
 
@@ -23,19 +30,64 @@ ROUNDING = 64 * np.finfo(float).eps
 SINGULAR = 16 * np.finfo(float).eps
 
 
+class Shrunk(NamedTuple):
+    """One class as the solver sees it."""
+
+    n: float
+    mean: Array
+    covariance: Array  # Σ
+    epsilon: float
+
+
+def shrink(moments: ClassMoments, shrinkage: str | float | None) -> Shrunk:
+    """Σ and ε of a class. `shrinkage` is "ledoit-wolf", "oas", None or ε itself."""
+    cov = moments.scatter / (moments.n or 1.0)
+    if isinstance(shrinkage, str):
+        noise, signal = SHRINKAGES[shrinkage](cov, moments)
+        # Pure noise shrinks wholly, no noise not at all.
+        epsilon = 0.0 if noise <= 0 else 1.0 if noise >= signal else noise / signal
+    else:
+        epsilon = shrinkage or 0.0
+    target = np.trace(cov) / len(cov)
+    cov *= 1.0 - epsilon
+    cov.flat[:: len(cov) + 1] += epsilon * target
+    return Shrunk(moments.n, moments.mean, cov, float(epsilon))
+
+
+def ledoit_wolf(cov: Array, moments: ClassMoments) -> tuple[float, float]:
+    """Noise and signal of Ledoit and Wolf (2004)."""
+    n = moments.n or 1.0
+    size = float(np.vdot(cov, cov))
+    return (moments.quartic / n - size) / n, size - float(np.trace(cov)) ** 2 / len(cov)
+
+
+def oas(cov: Array, moments: ClassMoments) -> tuple[float, float]:
+    """The same of the oracle approximating estimator, Chen et al. (2010), equation (23)."""
+    h = len(cov)
+    size, square = float(np.vdot(cov, cov)) / h**2, (float(np.trace(cov)) / h) ** 2
+    return size + square, (moments.n + 1) * (size - square / h)
+
+
+SHRINKAGES: dict[str, Callable[[Array, ClassMoments], tuple[float, float]]] = {
+    "ledoit-wolf": ledoit_wolf,
+    "oas": oas,
+}
+
+
 class Ridge(NamedTuple):
     """What is added to the diagonal of Σ: a number, and a share of its mean."""
 
     absolute: float = 0.0
     relative: float = 0.0
 
-    def of(self, negative: Shrunk, positive: Shrunk) -> float:
-        trace = np.trace(negative.covariance) + np.trace(positive.covariance)
-        return float(self.absolute + self.relative * trace / len(negative.mean))
 
+def operators_of(
+    negative: Shrunk, positive: Shrunk, ridges: Sequence[Ridge]
+) -> tuple[Array, Array]:
+    """β of two classes for each ridge, and what the ridge adds to the diagonal of Σ.
 
-def operators_of(negative: Shrunk, positive: Shrunk, ridges: Sequence[Ridge]) -> Array:
-    """β of two classes for each ridge; zeros where their means differ by rounding alone."""
+    β is zero where the means of the classes differ by rounding alone.
+    """
     covariance = negative.covariance + positive.covariance
     size = (
         np.linalg.norm(negative.mean)
@@ -45,12 +97,13 @@ def operators_of(negative: Shrunk, positive: Shrunk, ridges: Sequence[Ridge]) ->
     difference, noise = positive.mean - negative.mean, ROUNDING * float(size)
     diagonal = covariance.diagonal().copy()
     shrunk = sum(c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive))
-    betas = []
+    betas, added = [], []
     for ridge in ridges:
-        added = ridge.of(negative, positive)
-        covariance.flat[:: len(covariance) + 1] = diagonal + added
-        betas.append(solve_operator(covariance, difference, noise, float(shrunk + added)))
-    return np.array(betas)
+        more = float(ridge.absolute + ridge.relative * diagonal.mean())
+        covariance.flat[:: len(covariance) + 1] = diagonal + more
+        betas.append(solve_operator(covariance, difference, noise, float(shrunk + more)))
+        added.append(more)
+    return np.array(betas), np.array(added)
 
 
 def solve_operator(covariance: Array, difference: Array, noise: float, least: float = 0.0) -> Array:
@@ -58,28 +111,29 @@ def solve_operator(covariance: Array, difference: Array, noise: float, least: fl
 
     No eigenvalue of Σ is below `least`, what shrinkage and ridge have put on its diagonal. Without
     any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that β points
-    from one mean to the other.
+    from one mean to the other. Where Σ is singular, which is so only without shrinkage, the
+    pseudo-inverse takes the place of Cholesky.
     """
     if not np.linalg.norm(difference) > noise:
         return np.zeros_like(difference)
-    direction = _solve(covariance, difference, least) if covariance.diagonal().any() else difference
+    direction = difference
+    if covariance.diagonal().any():
+        singular = SINGULAR * len(covariance)
+        try:
+            # NumPy's, since SciPy's holds Python's lock while it works.
+            lower = np.linalg.cholesky(covariance)
+            is_singular = False
+            if least <= 2 * singular * np.trace(covariance):
+                size = float(np.abs(covariance).sum(axis=0).max())
+                # A pivot may be small or large by the order of the columns alone; 1/cond is not.
+                is_singular = dpocon(lower.T, size, uplo="U")[0] <= singular
+        except np.linalg.LinAlgError:
+            is_singular = True
+        if is_singular:
+            direction = _pseudo_solve(covariance, difference)
+        else:
+            direction = cho_solve((lower, True), difference, check_finite=False)
     return direction * (2.0 / (difference @ direction))
-
-
-def _solve(covariance: Array, difference: Array, least: float) -> Array:
-    """Σ⁻¹m by Cholesky; by the pseudo-inverse where Σ is singular (only without shrinkage)."""
-    try:
-        # NumPy's, since SciPy's holds Python's lock while it works.
-        lower = np.linalg.cholesky(covariance)
-    except np.linalg.LinAlgError:
-        return _pseudo_solve(covariance, difference)
-    singular = SINGULAR * len(covariance)
-    if least <= 2 * singular * np.trace(covariance):
-        size = float(np.abs(covariance).sum(axis=0).max())
-        # A pivot may be small or large by the order of the columns alone; 1/cond is not.
-        if dpocon(lower.T, size, uplo="U")[0] <= singular:
-            return _pseudo_solve(covariance, difference)
-    return cho_solve((lower, True), difference, check_finite=False)
 
 
 def _pseudo_solve(covariance: Array, difference: Array) -> Array:

@@ -1,1 +1,1 @@
-"""Rows ↦ summary. What the machine remembers of its rows, and how it is added up."""
+"""Rows ↦ summary. What a fit keeps of its rows, and how it is added up."""

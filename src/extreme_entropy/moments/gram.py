@@ -15,7 +15,7 @@ from scipy.linalg import cython_blas
 
 Array = np.ndarray[Any, Any]
 
-BLOCK = 128
+TILE = 128
 
 
 def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
@@ -38,17 +38,11 @@ def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
     )
 
 
-def add_outer(d: Array, S: Array, factor: float) -> None:
-    """S += factor · ddᵀ on all of S."""
-    for i in range(0, len(S), BLOCK):  # a few rows at a time, so that no other matrix is made
-        S[i : i + BLOCK] += (factor * d[i : i + BLOCK, np.newaxis]) * d
-
-
 def mirrored(S: Array) -> Array:
     """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
     h = len(S)
-    for i in range(0, h, BLOCK):  # in blocks that stay in cache while they are turned
-        j = min(i + BLOCK, h)
+    for i in range(0, h, TILE):  # in tiles that stay in cache while they are turned
+        j = min(i + TILE, h)
         corner = np.tril(S[i:j, i:j])
         S[i:j, i:j] = corner + np.tril(corner, -1).T
         S[i:j, j:] = S[j:, i:j].T

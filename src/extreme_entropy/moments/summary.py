@@ -1,24 +1,90 @@
-"""The summary of a data set: one `ClassMoments` for each class and fold.
+"""The summary of a data set: all that a fit keeps of its rows, for each class and fold.
 
-A table of monoids is a monoid. Folds exist so that the decision can be cross-fitted: what a fold
-looks like from outside follows from its own summary and the sum of the others.
+With u = h − m for the rows h of one class and fold and their mean m, it keeps::
+
+    n,  m,  S = Σ uuᵀ,  t = Σ ‖u‖²u,  q = Σ ‖u‖⁴
+
+Summaries form a commutative monoid: `empty` is the identity and `+` the merge, so a chunk, a
+worker and a whole data set are the same kind of thing. Everything is kept about the class's own
+mean, because raw sums of data far from the origin lose q altogether. t is kept only so that q,
+which Ledoit–Wolf needs, survives a merge. Folds exist so that the decision can be cross-fitted:
+the projection of a held-out fold follows from its own moments and the sum of the others.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, sub
+from typing import Any
 
-from .class_moments import ClassMoments
+import numpy as np
+from scipy.linalg.blas import dger
+
+from .gram import mirrored
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMoments:
+    """n, m, S, t and q of the rows of one class."""
+
+    n: float  # rows, or their total weight
+    mean: Array  # m                     (h,)
+    scatter: Array  # S = Σ uuᵀ             (h, h)
+    cubic: Array  # t = Σ ‖u‖²u           (h,)
+    quartic: float  # q = Σ ‖u‖⁴
+
+    @classmethod
+    def empty(cls, h: int) -> ClassMoments:
+        """The summary of no rows: the identity of `+`."""
+        return cls(0.0, np.zeros(h), np.zeros((h, h)), np.zeros(h), 0.0)
+
+    @classmethod
+    def of(cls, rows: Array) -> ClassMoments:
+        """The summary of the rows of a matrix, by its definition."""
+        h = rows.shape[1]
+        if not len(rows):
+            return cls.empty(h)
+        mean = rows.mean(axis=0)
+        centred = rows - mean
+        squares = np.einsum("ij,ij->i", centred, centred)
+        return cls(
+            float(len(rows)),
+            mean,
+            centred.T @ centred,
+            squares @ centred,
+            float(squares @ squares),
+        )
+
+    def __add__(self, other: ClassMoments) -> ClassMoments:
+        """The summary of both sets of rows together."""
+        if not other.n:
+            return self
+        if not self.n:
+            return other
+        return _combine(self, other, 1.0)
+
+    def __sub__(self, other: ClassMoments) -> ClassMoments:
+        """The summary of the rows that remain once `other`'s rows are taken out."""
+        if not other.n:
+            return self
+        if self.n - other.n <= 1e-12 * self.n:  # nothing is left but rounding
+            return ClassMoments.empty(len(self.mean))
+        rest = _combine(self, other, -1.0)
+        # What is left of the rounding of larger sums may fall below zero; no variance does.
+        diagonal = rest.scatter.reshape(-1)[:: len(rest.mean) + 1]
+        np.maximum(diagonal, 0.0, out=diagonal)
+        return replace(rest, quartic=max(rest.quartic, 0.0))
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Moments by class and fold: `cells[c][k]`."""
+    """Moments by class and fold: `moments[c][k]`."""
 
-    cells: tuple[tuple[ClassMoments, ...], ...]
+    moments: tuple[tuple[ClassMoments, ...], ...]
 
     @classmethod
     def empty(cls, n_classes: int, n_folds: int, h: int) -> Summary:
@@ -27,34 +93,73 @@ class Summary:
         return cls(((nothing,) * n_folds,) * n_classes)
 
     @property
-    def n_classes(self) -> int:
-        return len(self.cells)
-
-    @property
     def n_folds(self) -> int:
-        return len(self.cells[0])
+        return len(self.moments[0])
 
     @property
-    def counts(self) -> tuple[tuple[float, ...], ...]:
-        """Rows in each class and fold."""
-        return tuple(tuple(cell.n for cell in row) for row in self.cells)
+    def counts(self) -> Array:
+        """Rows of each class in each fold   (n_classes, n_folds)."""
+        return np.array([[part.n for part in folds] for folds in self.moments])
 
     def __add__(self, other: Summary) -> Summary:
-        return self._cell_by_cell(add, other)
+        return self._each(add, other)
 
     def __sub__(self, other: Summary) -> Summary:
-        return self._cell_by_cell(sub, other)
+        return self._each(sub, other)
 
-    def _cell_by_cell(
+    def _each(
         self, combine: Callable[[ClassMoments, ClassMoments], ClassMoments], other: Summary
     ) -> Summary:
         return Summary(
             tuple(
                 tuple(map(combine, mine, theirs))
-                for mine, theirs in zip(self.cells, other.cells, strict=True)
+                for mine, theirs in zip(self.moments, other.moments, strict=True)
             )
         )
 
     def of_class(self, c: int) -> ClassMoments:
         """All rows of class `c`."""
-        return reduce(add, self.cells[c])
+        return reduce(add, self.moments[c])
+
+
+def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
+    """Move both summaries to the joint mean, then add them with sign ±1.
+
+    To another centre c, with e = m − c: t' = t + tr(S)e + 2Se + n‖e‖²e and
+    q' = q + 4eᵀ(t + Se) + 2‖e‖²tr(S) + n‖e‖⁴. For S both moves are S_a ± S_b ± (n_a n_b / n) ddᵀ
+    with d = m_b − m_a: fewer passes over h² numbers.
+    """
+    n = a.n + sign * b.n
+    d = b.mean - a.mean
+    # Written as a step from a's mean, so that a far-off origin costs no digits.
+    mean = a.mean + (sign * b.n / n) * d
+    scatter = a.scatter + b.scatter if sign > 0 else a.scatter - b.scatter
+    dger(sign * a.n * b.n / n, d, d, a=scatter.T, overwrite_a=True)
+    cubic, quartic = np.zeros_like(mean), 0.0
+    for part, s in ((a, 1.0), (b, sign)):
+        e = part.mean - mean
+        ee = float(e @ e)
+        Se, trace = part.scatter @ e, float(np.trace(part.scatter))
+        cubic += s * (part.cubic + (trace + part.n * ee) * e + 2 * Se)
+        quartic += s * float(
+            part.quartic + 4 * e @ (part.cubic + Se) + 2 * ee * trace + part.n * ee * ee
+        )
+    return ClassMoments(n, mean, scatter, cubic, quartic)
+
+
+def from_sums(n: float, centre: Array, s: Array, S: Array, t: Array, q: float) -> ClassMoments:
+    """A summary from raw sums about any centre: s = Σu, S = Σuuᵀ, t = Σ‖u‖²u, q = Σ‖u‖⁴.
+
+    The inverse of moving a summary there, with d = s/n. Only the lower triangle of `S` is read, and
+    `S` is overwritten.
+    """
+    if not n:
+        return ClassMoments.empty(len(centre))
+    d = s / n
+    dd = float(d @ d)
+    dger(-n, d, d, a=mirrored(S).T, overwrite_a=True)
+    Sd = S @ d
+    trace = float(np.trace(S))
+    cubic = t - (trace + n * dd) * d - 2 * Sd
+    quartic = q - 4 * d @ (cubic + Sd) - 2 * dd * trace - n * dd * dd
+    return ClassMoments(n, centre + d, S, cubic, max(float(quartic), 0.0))

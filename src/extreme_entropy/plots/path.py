@@ -1,33 +1,42 @@
-"""A path: the score, with its standard error over folds, and D_CS against the machine's size."""
+"""The score, with its standard error over folds, and D_CS against the size of a classifier."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
-from .style import CURVE_COLOURS, CURVE_MARKERS, INK, head, plain, pyplot
+from ..pipelines import last_step
+from .style import (
+    CURVE_COLOURS,
+    CURVE_MARKERS,
+    INK,
+    axes_to_draw_on,
+    escaped,
+    pyplot,
+    title_and_legend,
+)
 
 Array = np.ndarray[Any, Any]
 
-PATH = ("sizes", "scores", "divergences", "labels", "size_name", "score_name", "best")
 MANY_SIZES = 25  # need no mark each
 CLOSEST_TICKS = 1 / 14  # of the axis, so that the numbers under them do not touch
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class PathDisplay:
-    """Picture of a path: how good machines of growing size are.
+    """Picture of a path: how good classifiers of growing size are.
 
     Above, one curve for each setting: the mean score over folds in a band of one standard error on
-    either side. Below, the Cauchy–Schwarz divergence of the same machines.
+    either side. Below, the Cauchy–Schwarz divergence of the same classifiers.
 
     Parameters
     ----------
     sizes : array-like of shape (n_sizes,)
-        Sizes of the machines.
+        Sizes of the classifiers.
     scores : array-like of shape (n_settings, n_sizes, n_folds)
         Scores of held-out folds.
     divergences : array-like of shape (n_settings, n_sizes)
@@ -54,7 +63,7 @@ class PathDisplay:
     bands_ : list of matplotlib PolyCollection
         Standard errors; none with a single fold.
     best_ : list of matplotlib Line2D
-        Marks of the best machine.
+        Marks of the best one.
 
     Examples
     --------
@@ -69,24 +78,13 @@ class PathDisplay:
     >>> display = display.plot()
     """
 
-    def __init__(
-        self,
-        *,
-        sizes: Any,
-        scores: Any,
-        divergences: Any,
-        labels: Any = None,
-        size_name: str = "n_hidden",
-        score_name: str = "GMean",
-        best: tuple[int, int] | None = None,
-    ) -> None:
-        self.sizes = sizes
-        self.scores = scores
-        self.divergences = divergences
-        self.labels = labels
-        self.size_name = size_name
-        self.score_name = score_name
-        self.best = best
+    sizes: Any
+    scores: Any
+    divergences: Any
+    labels: Any = None
+    size_name: str = "n_hidden"
+    score_name: str = "GMean"
+    best: tuple[int, int] | None = None
 
     @classmethod
     def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
@@ -98,22 +96,18 @@ class PathDisplay:
             Fitted.
         ax : matplotlib Axes, optional
             Where to draw; see `plot`.
-
-        Returns
-        -------
-        PathDisplay
-            The picture.
         """
         pyplot(cls.__name__)
-        classifier = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+        classifier = last_step(estimator)
         check_is_fitted(classifier)
         if not hasattr(classifier, "path_"):
             raise InputError(
                 f"{cls.__name__} draws the `path_` of a classifier that has chosen its size by "
                 f"cross-validation; {type(classifier).__name__} has none. "
-                "For a single machine use ProjectionDisplay or ProcessDisplay."
+                "For a single classifier use ProjectionDisplay or ProcessDisplay."
             )
-        return cls(**{name: getattr(classifier.path_, name) for name in PATH}).plot(ax)
+        path = {field.name: getattr(classifier.path_, field.name) for field in fields(cls)}
+        return cls(**path).plot(ax)
 
     @property
     def means(self) -> Array:
@@ -122,7 +116,7 @@ class PathDisplay:
 
     @property
     def standard_errors(self) -> Array:
-        """Standard errors of `means`; zero with a single fold, which says nothing of its spread."""
+        """Standard errors of `means`; zero with a single fold, which has none."""
         scores = np.asarray(self.scores, dtype=float)
         folds = scores.shape[-1]
         if folds < 2:
@@ -137,16 +131,10 @@ class PathDisplay:
         ax : matplotlib Axes, optional
             Where to draw. It becomes the panel of scores, and the one of divergences takes the
             lower third of its room. By default a new figure is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
+        pyplot(type(self).__name__)
         self._check()
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6.4, 5.6), layout="constrained")
+        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.6))
         self.ax_, self.figure_ = ax, ax.figure
         self.divergence_ax_ = _panel_below(ax)
         self.lines_: list[Any] = []
@@ -226,17 +214,19 @@ class PathDisplay:
         lower.set_ylabel("divergence $D_{CS}$")
         lower.set_xlabel(self.size_name)
         self.figure_.align_ylabels([upper, lower])
-        head(upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88)
+        title_and_legend(
+            upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88
+        )
 
     def _legend(self) -> tuple[list[Any], list[str]]:
         handles, labels = [], []
         if self.labels is not None:
-            handles, labels = [*self.lines_], [plain(label) for label in self.labels]
+            handles, labels = [*self.lines_], [escaped(label) for label in self.labels]
         if self.bands_:
             handles, labels = [*handles, self.bands_[0]], [*labels, "± standard error"]
         if self.best is not None:
             setting, size = self.best
-            name = "" if self.labels is None else f"{plain(self.labels[setting])}, "
+            name = "" if self.labels is None else f"{escaped(self.labels[setting])}, "
             handles, labels = (
                 [*handles, self.best_[0]],
                 [*labels, f"best: {name}{self.sizes[size]:g}"],

@@ -1,12 +1,14 @@
 """The whole process, as in the paper's Fig. 2: x ↦ φ(x) ↦ βᵀφ(x) ↦ the decision on x.
 
-Feature space is seen in the plane of β and of v, the direction across β in which Σ = Σ₊ + Σ₋ is
+Feature space is shown in the plane of β and of v, the direction across β in which Σ = Σ₊ + Σ₋ is
 widest. Rows have coordinates A φ(x), A = (β, v)ᵀ, so their class has covariance A Σ± Aᵀ there, and
 the thresholds, which are hyperplanes across β, are vertical lines.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import product
 from textwrap import shorten
 from typing import Any, NamedTuple, Self
 
@@ -14,24 +16,18 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
-from ..errors import InputError
-from ..features.chunks import dense
-from ..machine.covariance import shrink
-from .projection import (
-    ProjectionDisplay,
-    labels_of,
-    machine_and_rows,
-    project_onto,
-    require_two_classes,
-)
+from ..engines.threads import dense
+from ..machine.operator import shrink
+from .inputs import inputs_to_draw, project_rows
+from .projection import ProjectionDisplay
 from .style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
-    head,
-    plain,
+    axes_to_draw_on,
+    escaped,
     probability_colours,
-    pyplot,
+    title_and_legend,
 )
 
 Array = np.ndarray[Any, Any]
@@ -41,14 +37,14 @@ GRID = 200  # points along each side of the input space
 DEVIATIONS = (1, 2)  # at which ellipses are drawn
 
 
-class Plane(NamedTuple):
+class InputPlane(NamedTuple):
     """Rows in two dimensions."""
 
     points: Array  # (n, 2)
     names: tuple[str, str]  # of the axes
 
 
-class Features(NamedTuple):
+class FeaturePlane(NamedTuple):
     """Feature space in the plane of β and v."""
 
     points: Array  # A φ(x)       (n, 2)
@@ -56,49 +52,35 @@ class Features(NamedTuple):
     covariances: Array  # A Σ± Aᵀ  (2, 2, 2)
 
 
-class Answers(NamedTuple):
-    """What the machine says of rows."""
+class Predicted(NamedTuple):
+    """Predictions of rows."""
 
     probabilities: Array  # of the second class
     decisions: Array  # log-odds with costs: positive means the second class
 
 
-class Grid(NamedTuple):
-    """What the machine says of a grid over two columns."""
+class PredictedGrid(NamedTuple):
+    """Predictions of a grid over two columns."""
 
     x: Array  # (g,)
     y: Array  # (g,)
-    answers: Answers  # (g, g) each
+    predicted: Predicted  # (g, g) each
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class ProcessDisplay:
     """Picture of the whole process, from rows to the decision about them.
 
     Four panels, as in the paper's Fig. 2: rows in input space; in feature space, with the two
-    classes' covariances; the densities on the line; the decision in input space. Feature space is
-    seen in the plane of β and of the direction across it in which the classes are widest, where the
-    thresholds are vertical lines. More than two columns are seen in the plane of their first two
-    principal components, after the machine's scaling.
-
-    Parameters
-    ----------
-    inputs : Plane
-        Rows in input space.
-    positive : ndarray of bool of shape (n_points,)
-        Which of them are of the second class.
-    features : Features
-        The same rows in feature space.
-    projection : ProjectionDisplay
-        All rows on the line.
-    answers : Answers
-        What the machine says of the rows.
-    grid : Grid or None
-        What it says of a grid over the input space; None unless that has two columns.
+    classes' covariances; the densities of the projection; the decision in input space. Feature
+    space is shown in the plane of β and of the direction across it in which the classes are widest,
+    where the thresholds are vertical lines. More than two columns are shown in the plane of their
+    first two principal components, after scaling.
 
     Attributes
     ----------
     axes_ : ndarray of shape (4,) of matplotlib Axes
-        Input space, feature space, line, decision.
+        Input space, feature space, projection, decision.
     figure_ : matplotlib Figure
         What holds them.
     ellipses_ : list of list of matplotlib Line2D
@@ -110,7 +92,7 @@ class ProcessDisplay:
 
     See Also
     --------
-    ProjectionDisplay : The line alone, also of one pair of more than two classes.
+    ProjectionDisplay : The projection alone, also of one pair of more than two classes.
 
     Examples
     --------
@@ -118,70 +100,51 @@ class ProcessDisplay:
     >>> from extreme_entropy import EEMClassifier
     >>> from extreme_entropy.plots import ProcessDisplay
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
-    >>> machine = EEMClassifier(50, random_state=0).fit(X, y)
-    >>> display = ProcessDisplay.from_estimator(machine, X, y)
+    >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
+    >>> display = ProcessDisplay.from_estimator(classifier, X, y)
     >>> [ax.get_title(loc="left") for ax in display.axes_]
-    ['Input space', 'Feature space', 'Densities on the line', 'Decision in input space']
+    ['Input space', 'Feature space', 'Densities of the projection', 'Decision in input space']
     """
 
-    def __init__(
-        self,
-        *,
-        inputs: Plane,
-        positive: Array,
-        features: Features,
-        projection: ProjectionDisplay,
-        answers: Answers,
-        grid: Grid | None = None,
-    ) -> None:
-        self.inputs = inputs
-        self.positive = positive
-        self.features = features
-        self.projection = projection
-        self.answers = answers
-        self.grid = grid
+    inputs: InputPlane  # rows in input space
+    positive: Array  # which of them are of the second class   (n,)
+    features: FeaturePlane  # the same rows in feature space
+    projection: ProjectionDisplay  # of all rows
+    predicted: Predicted  # of the rows
+    grid: PredictedGrid | None = None  # over the input space, if that has two columns
 
     @classmethod
     def from_estimator(
         cls, estimator: Any, X: Any, y: Any, *, axes: Any = None, n_points: int = MOST_POINTS
     ) -> Self:
-        """Draw the process for rows and a machine of two classes.
+        """Draw the process for rows and a classifier of two classes.
 
         Parameters
         ----------
         estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
-            Fitted on two classes. The input space is the machine's, after earlier steps.
+            Fitted on two classes. The input space is the classifier's, after earlier steps.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
-            Rows: those learnt, or new ones.
+            Rows: training rows, or new ones.
         y : array-like of shape (n_samples,)
             Their labels, of both classes.
         axes : array-like of four matplotlib Axes, optional
             As for `plot`.
         n_points : int, default=2000
             The most rows that are drawn one by one, taken evenly. Densities are of all rows.
-
-        Returns
-        -------
-        ProcessDisplay
-            The picture.
         """
-        pyplot(cls.__name__)
-        machine, X = machine_and_rows(estimator, X, cls.__name__)
-        require_two_classes(
-            machine, cls.__name__, ", or draw one pair with ProjectionDisplay(pair=…)"
-        )
-        labels = labels_of(machine, X, y)
-        projection = ProjectionDisplay._of(machine, X, labels, 0)
+        instead = ", or draw one pair with ProjectionDisplay(pair=…)"
+        classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes=instead)
+        projections = project_rows(classifier, X)[:, 0]
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))
         some, positive = X[shown], labels[shown] == 1
-        inputs = input_plane(machine, some)
+        inputs = input_plane(classifier, some)
         return cls(
             inputs=inputs,
             positive=positive,
-            features=_feature_plane(machine, some),
-            projection=projection,
-            answers=_ask(machine, some),
-            grid=_grid(machine, inputs.points, X.dtype) if X.shape[1] == 2 else None,
+            features=_feature_plane(classifier, some),
+            projection=ProjectionDisplay.from_projections(classifier, projections, labels),
+            predicted=_predict(classifier, some),
+            grid=_grid(classifier, inputs.points, X.dtype) if X.shape[1] == 2 else None,
         ).plot(axes)
 
     def plot(self, axes: Any = None) -> Self:
@@ -191,25 +154,17 @@ class ProcessDisplay:
         ----------
         axes : array-like of four matplotlib Axes, optional
             Where to draw, in reading order. By default a new figure of two by two is made.
-
-        Returns
-        -------
-        self
-            The picture.
         """
-        plt = pyplot(type(self).__name__)
-        if axes is None:
-            _, axes = plt.subplots(2, 2, figsize=(10, 8.6), layout="constrained")
-        self.axes_ = np.ravel(axes)
-        if len(self.axes_) != 4:
-            raise InputError(f"There must be four axes to draw on; {len(self.axes_)} came.")
+        self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 4, (10, 8.6)))
         self.figure_ = self.axes_[0].figure
-        inputs, features, line, decision = self.axes_
-        self._draw_inputs(inputs)
+        inputs, features, projection, decision = self.axes_
+        classes = self._scatter(inputs, self.inputs.points)
+        names = [escaped(name) for name in self.projection.class_names]
+        _finish(inputs, "Input space", self.inputs.names, classes, names)
         self._draw_features(features)
-        self.projection.plot(line)
+        self.projection.plot(projection)
         if self.grid is None:
-            self._draw_answers(decision)
+            self._draw_predicted(decision)
         else:
             self._draw_boundary(decision, self.grid)
         return self
@@ -231,32 +186,13 @@ class ProcessDisplay:
             for c in range(2)
         ]
 
-    def _draw_inputs(self, ax: Any) -> None:
-        classes = self._scatter(ax, self.inputs.points)
-        _name(ax, self.inputs.names)
-        head(ax, "Input space", classes, [plain(name) for name in self.projection.class_names])
-
     def _draw_features(self, ax: Any) -> None:
         self._scatter(ax, self.features.points, alpha=0.55)
-        self.ellipses_ = [
-            [
-                ax.plot(
-                    *ellipse(mean, covariance, k).T,
-                    color=colour,
-                    linewidth=(2.2, 1.6)[k - 1],
-                    linestyle=style,
-                    zorder=5,
-                )[0]
-                for k in DEVIATIONS
-            ]
-            for mean, covariance, colour, style in zip(
-                self.features.means,
-                self.features.covariances,
-                CLASS_COLOURS,
-                ("-", "-."),
-                strict=True,
-            )
-        ]
+        self.ellipses_: list[Any] = [[], []]
+        for c, k in product(range(2), DEVIATIONS):
+            points = ellipse(self.features.means[c], self.features.covariances[c], k)
+            look = {"color": CLASS_COLOURS[c], "linestyle": ("-", "-.")[c], "zorder": 5}
+            self.ellipses_[c] += ax.plot(*points.T, linewidth=(2.2, 1.6)[k - 1], **look)
         handles = ax.plot([], [], color=INK)
         labels = ["1 and 2 standard deviations"]
         low, high = ax.get_xlim()
@@ -264,59 +200,51 @@ class ProcessDisplay:
         lines = [ax.axvline(t, color=INK, linewidth=1.4, linestyle="--", zorder=4) for t in inside]
         if lines:
             handles, labels = [*handles, lines[0]], [*labels, "threshold" + "s" * (len(lines) > 1)]
-        _name(ax, (r"$\beta^T\varphi(x)$", r"$v^T\varphi(x)$, widest across $\beta$"))
-        head(ax, "Feature space", handles, labels)
+        names = (r"$\beta^T\varphi(x)$", r"$v^T\varphi(x)$, widest across $\beta$")
+        _finish(ax, "Feature space", names, handles, labels)
 
-    def _draw_boundary(self, ax: Any, grid: Grid) -> None:
+    def _draw_boundary(self, ax: Any, grid: PredictedGrid) -> None:
         shades = ax.contourf(
             grid.x,
             grid.y,
-            grid.answers.probabilities,
+            grid.predicted.probabilities,
             levels=np.linspace(0, 1, 11),
             cmap=probability_colours(0.5),
         )
         self.boundary_ = None
-        if grid.answers.decisions.min() < 0 < grid.answers.decisions.max():
+        if grid.predicted.decisions.min() < 0 < grid.predicted.decisions.max():
             self.boundary_ = ax.contour(
-                grid.x, grid.y, grid.answers.decisions, levels=[0.0], colors=INK, linewidths=1.8
+                grid.x, grid.y, grid.predicted.decisions, levels=[0.0], colors=INK, linewidths=1.8
             )
         self._scatter(ax, self.inputs.points)
         handles = [ax.plot([], [], color=INK)[0]] if self.boundary_ else []
         self._finish_decision(ax, shades, handles, ["decision changes"] * len(handles))
 
-    def _draw_answers(self, ax: Any) -> None:
+    def _draw_predicted(self, ax: Any) -> None:
         self.boundary_ = None
-        mistaken = (self.answers.decisions > 0) != self.positive
-        for c, marker in enumerate(CLASS_MARKERS):
-            for wrong in (False, True):
-                rows = (self.positive == bool(c)) & (mistaken == wrong)
-                shades = ax.scatter(
-                    *self.inputs.points[rows].T,
-                    c=self.answers.probabilities[rows],
-                    cmap=probability_colours(1.0),
-                    vmin=0,
-                    vmax=1,
-                    s=34 if wrong else 18,
-                    marker=marker,
-                    edgecolors=INK if wrong else "0.6",
-                    linewidths=1.4 if wrong else 0.4,
-                    zorder=3 + wrong,
-                )
+        mistaken = (self.predicted.decisions > 0) != self.positive
+        colours = {"cmap": probability_colours(1.0), "vmin": 0, "vmax": 1}
+        for c, wrong in product(range(2), (False, True)):
+            rows = (self.positive == bool(c)) & (mistaken == wrong)
+            edge = (INK, 1.4) if wrong else ("0.6", 0.4)
+            shades = ax.scatter(
+                *self.inputs.points[rows].T,
+                c=self.predicted.probabilities[rows],
+                s=34 if wrong else 18,
+                marker=CLASS_MARKERS[c],
+                **{"edgecolors": edge[0], "linewidths": edge[1], "zorder": 3 + wrong},
+                **colours,
+            )
         ring = ax.scatter([], [], s=34, c="white", edgecolors=INK, linewidths=1.4)
-        self._finish_decision(ax, shades, [ring], ["taken for the other class"])
+        self._finish_decision(ax, shades, [ring], ["misclassified"])
 
     def _finish_decision(self, ax: Any, shades: Any, handles: list[Any], labels: list[str]) -> None:
-        name = plain(shorten(self.projection.class_names[1], 30, placeholder=" …"))
+        name = escaped(shorten(self.projection.class_names[1], 30, placeholder=" …"))
         self.colorbar_ = self.figure_.colorbar(
-            shades,
-            ax=ax,
-            pad=0.02,
-            aspect=30,
-            ticks=np.linspace(0, 1, 6),
-            label=f"probability of {name}",
+            shades, ax=ax, pad=0.02, aspect=30, ticks=np.linspace(0, 1, 6)
         )
-        _name(ax, self.inputs.names)
-        head(ax, "Decision in input space", handles, labels)
+        self.colorbar_.set_label(f"probability of {name}")
+        _finish(ax, "Decision in input space", self.inputs.names, handles, labels)
 
 
 def ellipse(mean: Array, covariance: Array, k: float) -> Array:
@@ -327,36 +255,38 @@ def ellipse(mean: Array, covariance: Array, k: float) -> Array:
     return mean + k * circle @ (vectors * np.sqrt(np.maximum(values, 0))).T
 
 
-def _name(ax: Any, names: tuple[str, str]) -> None:
-    ax.set_xlabel(names[0])
-    ax.set_ylabel(names[1])
+def _finish(ax: Any, title: str, names: tuple[str, str], handles: Any, labels: Any) -> None:
+    ax.set(xlabel=names[0], ylabel=names[1])
     ax.locator_params(nbins=6)
+    title_and_legend(ax, title, handles, labels)
 
 
-def input_plane(machine: Any, X: Any) -> Plane:
+def input_plane(classifier: Any, X: Any) -> InputPlane:
     """Rows by their two columns, or by two principal components of more, once scaled."""
     rows = dense(X)
     d = rows.shape[1]
-    names = [str(name) for name in getattr(machine, "feature_names_in_", [])]
+    names = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
     names = names or [f"column {i}" for i in range(d)]
     if d == 1:
-        return Plane(np.column_stack([rows[:, 0], np.zeros(len(rows))]), (plain(names[0]), ""))
+        return InputPlane(
+            np.column_stack([rows[:, 0], np.zeros(len(rows))]), (escaped(names[0]), "")
+        )
     if d == 2:
-        return Plane(rows, (plain(names[0]), plain(names[1])))
+        return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
-        points = pca.fit_transform(machine.feature_map_.scaling(rows))
+        points = pca.fit_transform(classifier.feature_map_.scaling(rows))
     first, second = (f" ({share:.0%})" for share in np.nan_to_num(pca.explained_variance_ratio_))
-    return Plane(points, (f"principal component 1{first}", f"principal component 2{second}"))
+    return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
 
 
-def _feature_plane(machine: Any, X: Any) -> Features:
+def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     """Rows and classes in the plane of β and v."""
-    beta = machine.beta_
-    classes = [shrink(machine.summary_.of_class(c), machine.shrinkage) for c in range(2)]
+    beta = classifier.beta_
+    classes = [shrink(classifier.summary_.of_class(c), classifier.shrinkage) for c in range(2)]
     plane = np.array([beta, _widest_across(beta, classes[0].covariance + classes[1].covariance)])
-    return Features(
-        project_onto(machine, X, plane),
+    return FeaturePlane(
+        project_rows(classifier, X, plane),
         np.array([plane @ one.mean for one in classes]),
         np.array([plane @ one.covariance @ plane.T for one in classes]),
     )
@@ -372,21 +302,27 @@ def _widest_across(beta: Array, covariance: Array) -> Array:
     last = len(beta) - 1
     direction = eigh(across, subset_by_index=(last, last))[1][:, 0]
     direction = direction - along * (along @ direction)
-    # Either sign would do; this one is the same on every computer.
+    # Either sign would do; this one is the same everywhere.
     return direction * np.sign(direction[abs(direction).argmax()])
 
 
-def _ask(machine: Any, X: Any) -> Answers:
-    solved = machine.machine_
-    projections = project_onto(machine, X, solved.operators)
-    return Answers(solved.probabilities(projections)[:, 1], solved.scores(projections))
+def _predict(classifier: Any, X: Any) -> Predicted:
+    projections = project_rows(classifier, X)
+    machine = classifier.machine_
+    return Predicted(machine.probabilities(projections)[:, 1], machine.scores(projections))
 
 
-def _grid(machine: Any, points: Array, dtype: np.dtype[Any]) -> Grid:
-    """The machine's answers over the room that rows of two columns take."""
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    margin = np.where(high > low, 0.06 * (high - low), 0.5)
-    x, y = np.linspace(low - margin, high + margin, GRID).T
+def _grid(classifier: Any, points: Array, dtype: np.dtype[Any]) -> PredictedGrid:
+    """Predictions over the room that rows of two columns take."""
+    x, y = grid_over(points, GRID, GRID)
     rows = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(dtype)
-    answers = _ask(machine, rows)
-    return Grid(x, y, Answers(*(part.reshape(GRID, GRID) for part in answers)))
+    predicted = _predict(classifier, rows)
+    return PredictedGrid(x, y, Predicted(*(part.reshape(GRID, GRID) for part in predicted)))
+
+
+def grid_over(points: Array, across: int, down: int) -> tuple[Array, Array]:
+    """A grid over the room that points take, and a little more."""
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    margin = np.where(high > low, 0.05 * (high - low), 0.5)
+    low, high = low - margin, high + margin
+    return np.linspace(low[0], high[0], across), np.linspace(low[1], high[1], down)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
+from ..errors import InputError
+
 # Okabe and Ito's colours, which people who confuse red and green can tell apart too.
 CLASS_COLOURS = ("#0072B2", "#D55E00")
 CLASS_MARKERS = ("o", "^")
@@ -24,6 +28,18 @@ def pyplot(who: str) -> Any:
     return plt
 
 
+def axes_to_draw_on(who: str, axes: Any, n: int, figsize: tuple[float, float]) -> list[Any]:
+    """The n axes that were given, or those of a new figure."""
+    plt = pyplot(who)
+    if axes is None:
+        shape = (2, 2) if n == 4 else (1, n)
+        _, axes = plt.subplots(*shape, figsize=figsize, layout="constrained")
+    found = list(np.ravel(axes))
+    if len(found) != n:
+        raise InputError(f"{who} draws on {n} axes; {len(found)} came.")
+    return found
+
+
 def probability_colours(strength: float) -> Any:
     """Colours from the negative class's through white to the positive class's."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
@@ -34,12 +50,12 @@ def probability_colours(strength: float) -> Any:
     return LinearSegmentedColormap.from_list("probability", [negative, (1, 1, 1), positive])
 
 
-def plain(text: Any) -> str:
+def escaped(text: Any) -> str:
     """A name from the data as matplotlib shows it letter by letter: `$` starts no formula."""
     return str(text).replace("$", r"\$")
 
 
-def head(
+def title_and_legend(
     ax: Any,
     title: str,
     handles: Sequence[Any],

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..plots.inputs import log_odds_bias
 from ..plots.regions import RegionsDisplay
 from .evidence import Evidence
 from .svg import Picture
@@ -18,18 +19,18 @@ QUANTILES = 10_000  # stand for a class of more rows
 
 
 def live_data(
-    machine: Any,
+    classifier: Any,
     names: list[str],
     evidence: Evidence,
     rare: int,
     pictures: dict[str, Picture],
     plane: RegionsDisplay,
 ) -> dict[str, Any]:
-    """Plain values of a machine of two classes, for the script."""
-    solved = machine.machine_
-    gaussian = solved.gaussians[0]
+    """Plain values of a classifier of two classes, for the script."""
+    machine = classifier.machine_
+    gaussian = machine.gaussians[0]
     (s0, s1), counts = gaussian.variances, evidence.counts(2)
-    points = points_of(evidence)
+    bias = log_odds_bias(classifier)
     return {
         "classes": names,
         "rare": rare,
@@ -40,23 +41,30 @@ def live_data(
             "logVarianceRatio": float(np.log(s0 / s1)),
         },
         "logPriors": {
-            "machine": solved.log_priors.tolist(),
+            "model": machine.log_priors.tolist(),
             "rows": np.log(counts / counts.sum()).tolist(),
         },
-        "costs": costs_of(machine),
-        "points": [packed(part, np.float64) for part in points],
+        "costs": class_costs(classifier),
+        "points": [in_base64(part, np.float64) for part in sorted_projections(evidence)],
         "frames": {name: picture.frame for name, picture in pictures.items()},
-        "plane": _plane(machine, plane),
+        "plane": {
+            "x": [float(plane.x[0]), float(plane.x[-1]), len(plane.x)],
+            "y": [float(plane.y[0]), float(plane.y[-1]), len(plane.y)],
+            "ratios": in_base64(plane.scores - bias, np.float32),
+            "points": in_base64(plane.points, np.float64),
+            "labels": plane.labels.tolist(),
+            "own": in_base64(plane.own - bias, np.float64),
+        },
     }
 
 
-def costs_of(machine: Any) -> list[float]:
+def class_costs(classifier: Any) -> list[float]:
     """The cost of each class, as it was given."""
-    given = machine.costs or {}
-    return [float(given.get(label, 1.0)) for label in machine.classes_.tolist()]
+    given = classifier.costs or {}
+    return [float(given.get(label, 1.0)) for label in classifier.classes_.tolist()]
 
 
-def points_of(evidence: Evidence) -> list[Array]:
+def sorted_projections(evidence: Evidence) -> list[Array]:
     """Sorted projections of each class; quantiles of them where there are too many rows."""
     parts = [np.sort(evidence.projections[evidence.labels == c, 0]) for c in range(2)]
     if len(evidence.labels) <= MOST_ROWS:
@@ -65,20 +73,7 @@ def points_of(evidence: Evidence) -> list[Array]:
     return [part if len(part) <= QUANTILES else np.quantile(part, middles) for part in parts]
 
 
-def packed(values: Array, dtype: Any) -> str:
+def in_base64(values: Array, dtype: Any) -> str:
     """Numbers as base64, lowest byte first."""
-    return base64.b64encode(
-        np.asarray(values, np.dtype(dtype).newbyteorder("<")).tobytes()
-    ).decode()
-
-
-def _plane(machine: Any, plane: RegionsDisplay) -> dict[str, Any]:
-    stakes = machine.machine_.log_priors + machine.machine_.log_costs
-    return {
-        "x": [float(plane.x[0]), float(plane.x[-1]), len(plane.x)],
-        "y": [float(plane.y[0]), float(plane.y[-1]), len(plane.y)],
-        "ratios": packed(plane.scores - (stakes[1] - stakes[0]), np.float32),
-        "points": packed(plane.points, np.float64),
-        "labels": plane.labels.tolist(),
-        "own": packed(plane.own - (stakes[1] - stakes[0]), np.float64),
-    }
+    numbers = np.asarray(values, np.dtype(dtype).newbyteorder("<"))
+    return base64.b64encode(numbers.tobytes()).decode()

@@ -1,4 +1,4 @@
-"""The page: all it says, put into the template, under a policy that lets nothing else run."""
+"""The page: its content, put into the template, under a policy that lets nothing else run."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ import numpy as np
 from markupsafe import Markup
 
 from ..errors import InputError
+from ..metrics import label_text
 from ..plots.operating import rarer
-from ..tables.labels import told
 from .about import About
-from .evidence import Evidence, learnt_counts, learnt_these
-from .live import MOST_ROWS, QUANTILES, costs_of, live_data
-from .pictures import MOST_PAIRS, curves_of, lines_of, path_of, regions_of, setting_of
-from .scores import answers_of, most_missed, scores_of
-from .text import json_block, shown
+from .evidence import Evidence, were_learnt
+from .live import MOST_ROWS, QUANTILES, class_costs, live_data
+from .pictures import MOST_PAIRS, draw_curves, draw_pairs, draw_path, draw_regions, setting_name
+from .scores import Predictions, possible_mistakes, predict_rows, score_cards
+from .text import json_block, visible
 
 Array = np.ndarray[Any, Any]
 
@@ -28,23 +28,18 @@ MOST_MISSING = 12  # columns listed by name
 BARE = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "0", "1"}
 
 
-def render(machine: Any, evidence: Evidence, about: About) -> str:
+def render(classifier: Any, evidence: Evidence, about: About) -> str:
     """The report as HTML."""
     style = _asset("page.css")
-    binary = len(machine.classes_) == 2
+    binary = len(classifier.classes_) == 2
     script = _asset("closed_form.js") + (_asset("slider.js") if binary else _asset("chooser.js"))
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            **_said(machine, evidence, about),
-            # Markup: these are this package's own files.
-            style=Markup(style),
-            script=Markup(script),
-            policy=f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
-            "img-src data:; base-uri 'none'; form-action 'none'",
-        )
+    policy = (
+        f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
     )
+    own = {"style": Markup(style), "script": Markup(script)}  # this package's own files
+    contents = _contents(classifier, evidence, about)
+    return _environment().get_template("page.html").render(**contents, **own, policy=policy)
 
 
 @cache
@@ -56,7 +51,8 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "shown": shown, "number": number, "short": short}
+    environment.filters |= {"percent": percent, "visible": visible}
+    environment.filters |= {"number": "{:.3f}".format, "short": "{:.4g}".format}
     return environment
 
 
@@ -69,15 +65,15 @@ def _hash(text: str) -> str:
     return f"'sha256-{digest}'"
 
 
-def name_of(label: Any, target: str) -> str:
-    """A class in words; a bare "yes" or 1 means little without the name of its column."""
-    word = told(label)
-    bare = not isinstance(label, str) or word.lower() in BARE
-    return shown(f"{target} = {word}" if target and bare else word)
+def class_name(label: Any, target: str) -> str:
+    """A class as text; a bare "yes" or 1 means little without the name of its column."""
+    text = label_text(label)
+    bare = not isinstance(label, str) or text.lower() in BARE
+    return visible(f"{target} = {text}" if target and bare else text)
 
 
 def percent(share: float) -> str:
-    """A share in words; nearly all is not all."""
+    """A share in per cent; nearly all is not all."""
     if not np.isfinite(share):
         return "–"
     places = 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1
@@ -87,82 +83,74 @@ def percent(share: float) -> str:
     return f"{text}\N{NO-BREAK SPACE}%"
 
 
-def number(value: float, digits: int = 3) -> str:
-    """A number to so many places."""
-    return f"{value:.{digits}f}"
-
-
-def short(value: float) -> str:
-    """A number to four significant digits."""
-    return f"{value:.4g}"
-
-
-def _said(machine: Any, evidence: Evidence, about: About) -> dict[str, Any]:
-    answers = answers_of(machine, evidence)
-    classes = [name_of(label, about.target) for label in machine.classes_.tolist()]
+def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, Any]:
+    predictions = predict_rows(classifier, evidence)
+    confusion = predictions.confusion
+    classes = [class_name(label, about.target) for label in classifier.classes_.tolist()]
     counts = evidence.counts(len(classes))
-    plane, plane_picture = regions_of(machine, evidence, about)
-    lines = lines_of(machine, evidence)
-    said = {
+    plane, plane_picture = draw_regions(classifier, evidence, about)
+    pairs = draw_pairs(classifier, evidence)
+    contents = {
         "about": about,
-        "title": shown(about.title or f"Report on {about.data or 'a machine'}"),
+        "title": visible(about.title or f"Report on {about.data or 'a model'}"),
         "classes": classes,
         "binary": len(classes) == 2,
         "counts": counts.tolist(),
-        "learnt": [f"{n:g}" for n in learnt_counts(machine)],
+        "learnt": [f"{n:g}" for n in classifier.summary_.counts.sum(axis=1)],
         "imbalance": float(counts.max() / counts[counts > 0].min()),
-        "same_rows": learnt_these(machine, evidence),
+        "same_rows": were_learnt(classifier, evidence),
         "missing": sorted(about.missing.items(), key=lambda item: -item[1]),
         "most_missing": MOST_MISSING,
-        "confusion": answers.confusion.tolist(),
-        "recalls": _shares(np.diag(answers.confusion), answers.confusion.sum(axis=1)),
-        "precisions": _shares(np.diag(answers.confusion), answers.confusion.sum(axis=0)),
-        "no_mistakes": most_missed(answers.confusion),
-        "lines": lines,
-        "fewer_lines": len(lines) == MOST_PAIRS,
+        "confusion": confusion.tolist(),
+        "recalls": _shares(np.diag(confusion), confusion.sum(axis=1)),
+        "precisions": _shares(np.diag(confusion), confusion.sum(axis=0)),
+        "no_mistakes": possible_mistakes(confusion),
+        "pairs": pairs,
+        "fewer_pairs": len(pairs) == MOST_PAIRS,
         "plane": plane,
         "plane_picture": plane_picture,
-        "path": path_of(about, "neurons or landmarks"),
-        "settings": list(dict.fromkeys(map(setting_of, about.path))),
-        "machine": _machine(machine),
-        "seed": getattr(machine, "random_state", None) if about.seed is None else about.seed,
-        "kind": type(machine).__name__,
+        "path": draw_path(about, "neurons or landmarks"),
+        "settings": list(dict.fromkeys(map(setting_name, about.path))),
+        "parameters": _parameters(classifier),
+        "seed": getattr(classifier, "random_state", None) if about.seed is None else about.seed,
+        "kind": type(classifier).__name__,
     }
-    if said["binary"]:
-        return said | _two(machine, evidence, answers, said)
-    return said | {"scores": scores_of(answers), "data": json_block({})}
+    if contents["binary"]:
+        return contents | _two_classes(classifier, evidence, predictions, contents)
+    return contents | {"scores": score_cards(predictions), "data": json_block({})}
 
 
-def _two(machine: Any, evidence: Evidence, answers: Any, said: dict[str, Any]) -> dict[str, Any]:
-    """What is said of two classes only."""
-    rare = rarer(evidence.labels)
-    if not all(said["counts"]):
+def _two_classes(
+    classifier: Any, evidence: Evidence, predictions: Predictions, contents: dict[str, Any]
+) -> dict[str, Any]:
+    """What the page has for two classes only."""
+    rare, counts = rarer(evidence.labels), np.array(contents["counts"])
+    if not counts.all():
         raise InputError("A report on two classes needs rows of both.")
-    curves = curves_of(machine, evidence, rare)
-    pictures = {"line": said["lines"][0].picture, "plane": said["plane_picture"], **curves}
-    counts = np.array(said["counts"])
-    solved = machine.machine_
-    at_shares = solved.gaussians[0].log_ratio(evidence.projections[:, 0]) + np.log(
-        counts[1] / counts[0]
-    )
-    costs = np.array(costs_of(machine))
-    missed = answers.confusion.sum(axis=1) - np.diag(answers.confusion)
-    differ = not np.allclose(np.exp(solved.log_priors), counts / counts.sum(), atol=0.005)
+    curves = draw_curves(classifier, evidence, rare)
+    projection, plane = contents["pairs"][0].picture, contents["plane_picture"]
+    pictures = {"projection": projection, "plane": plane, **curves}
+    machine = classifier.machine_
+    log_ratio = machine.gaussians[0].log_ratio(evidence.projections[:, 0])
+    log_odds = log_ratio + np.log(counts[1] / counts[0])
+    costs = np.array(class_costs(classifier))
+    missed = predictions.confusion.sum(axis=1) - np.diag(predictions.confusion)
+    priors = np.exp(machine.log_priors)
+    differ = not np.allclose(priors, counts / counts.sum(), atol=0.005)
+    data = live_data(classifier, contents["classes"], evidence, rare, pictures, contents["plane"])
     return {
         "rare": rare,
         "other": 1 - rare,
         "curves": curves,
-        "scores": scores_of(answers, at_shares if differ else None),
+        "scores": score_cards(predictions, log_odds if differ else None),
         "costs": costs.tolist(),
-        "priors": np.exp(solved.log_priors).tolist(),
+        "priors": priors.tolist(),
         "priors_differ": differ,
         "cost": float(missed @ costs),
-        "blind_cost": float((counts * costs).min()),
+        "constant_cost": float((counts * costs).min()),
         "exact": len(evidence.labels) <= MOST_ROWS,
         "quantiles": QUANTILES,
-        "data": json_block(
-            live_data(machine, said["classes"], evidence, rare, pictures, said["plane"])
-        ),
+        "data": json_block(data),
     }
 
 
@@ -170,12 +158,11 @@ def _shares(parts: Array, wholes: Array) -> list[float]:
     return [float(a / b) if b else float("nan") for a, b in zip(parts, wholes, strict=True)]
 
 
-def _machine(machine: Any) -> dict[str, str]:
-    """The machine's parameters that are not default, in words."""
-    defaults = type(machine)().get_params(deep=False)
-    chosen = machine.get_params(deep=False)
+def _parameters(classifier: Any) -> dict[str, str]:
+    """The parameters that are not default."""
+    defaults = type(classifier)().get_params(deep=False)
     return {
-        name: shown(repr(value))
-        for name, value in chosen.items()
+        name: visible(repr(value))
+        for name, value in classifier.get_params(deep=False).items()
         if name not in ("random_state", "n_jobs") and repr(value) != repr(defaults[name])
     }

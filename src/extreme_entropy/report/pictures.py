@@ -12,11 +12,11 @@ from ..plots.operating import OperatingDisplay
 from ..plots.path import PathDisplay
 from ..plots.projection import ProjectionDisplay
 from ..plots.regions import RegionsDisplay
-from ..plots.style import plain
+from ..plots.style import escaped
 from .about import About
 from .evidence import Evidence
 from .svg import Picture, draw
-from .text import shown
+from .text import visible
 
 Array = np.ndarray[Any, Any]
 
@@ -26,8 +26,8 @@ MOST_PAIRS = 28
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The line of two classes."""
+class PairPicture:
+    """The projection of two classes."""
 
     classes: tuple[int, int]
     picture: Picture
@@ -35,18 +35,20 @@ class Line:
     divergence: float
 
 
-def lines_of(machine: Any, evidence: Evidence) -> list[Line]:
-    """The line of each pair of classes with rows; of very many, those hardest to tell apart."""
-    solved = machine.machine_
-    counts = evidence.counts(len(machine.classes_))
-    pairs = [p for p, two in enumerate(solved.pairs) if all(counts[c] for c in two)]
-    hardest = sorted(pairs, key=lambda p: solved.divergences[p])[:MOST_PAIRS]
-    return [_line(machine, evidence, p) for p in sorted(hardest)]
+def draw_pairs(classifier: Any, evidence: Evidence) -> list[PairPicture]:
+    """The projection of each pair of classes with rows; of very many the least separated."""
+    machine = classifier.machine_
+    counts = evidence.counts(len(classifier.classes_))
+    pairs = [p for p, two in enumerate(machine.pairs) if all(counts[c] for c in two)]
+    hardest = sorted(pairs, key=lambda p: machine.divergences[p])[:MOST_PAIRS]
+    return [_draw_pair(classifier, evidence, p) for p in sorted(hardest)]
 
 
-def _line(machine: Any, evidence: Evidence, pair: int) -> Line:
-    i, j = machine.machine_.pairs[pair]
-    display = ProjectionDisplay._on_line(machine, evidence.projections, evidence.labels, pair)
+def _draw_pair(classifier: Any, evidence: Evidence, pair: int) -> PairPicture:
+    machine = classifier.machine_
+    display = ProjectionDisplay.from_projections(
+        classifier, evidence.projections[:, pair], evidence.labels, pair=pair
+    )
 
     def plot(ax: Any) -> None:
         display.plot(ax)
@@ -54,56 +56,53 @@ def _line(machine: Any, evidence: Evidence, pair: int) -> Line:
             artist.set_gid("mark-threshold")
         for artist in display.regions_:
             artist.set_gid("mark-region")
-        ax.set(xlabel="position on the machine's line", ylabel="density")
+        ax.set(xlabel="projected value", ylabel="density")
 
-    return Line(
-        (i, j),
-        draw(f"line{pair}", "Where the rows of both classes fall on the line", plot, WIDE, (i, j)),
+    title, classes = "Projected values of the rows of both classes", machine.pairs[pair]
+    return PairPicture(
+        classes,
+        draw(f"projection{pair}", title, plot, WIDE, classes),
         tuple(display.thresholds.tolist()),
-        float(machine.machine_.divergences[pair]),
+        float(machine.divergences[pair]),
     )
 
 
-def curves_of(machine: Any, evidence: Evidence, rare: int) -> dict[str, Picture]:
+def draw_curves(classifier: Any, evidence: Evidence, rare: int) -> dict[str, Picture]:
     """ROC, precision–recall and reliability of two classes."""
-    display = OperatingDisplay._of(machine, evidence.projections, evidence.labels, rare)
-    name = shown(display.name, MOST_LETTERS)
+    display = OperatingDisplay.from_projections(
+        classifier, evidence.projections[:, 0], evidence.labels, positive=rare
+    )
+    name = visible(display.name, MOST_LETTERS)
     titles = {
-        "roc": ("Share found against false alarms", "false alarms", "share found"),
-        "pr": (
-            "Share right against share found",
-            "share found (recall)",
-            "share right (precision)",
-        ),
-        "reliability": (
-            "Probability against frequency",
-            "probability the machine gives",
-            "how often it comes true",
-        ),
+        "roc": ("Recall against false alarms", "false alarms", "recall"),
+        "precision_recall": ("Precision against recall", "recall", "precision"),
+        "reliability": ("Frequency against probability", "predicted probability", "frequency"),
     }
 
-    def picture(position: int, key: str) -> Picture:
-        title, x, y = titles[key]
+    def picture(panel: str) -> Picture:
+        title, x, y = titles[panel]
 
         def plot(ax: Any) -> None:
-            display._draw(position, ax)[1].set_gid("mark-operating")
+            display.plot_panel(panel, ax)[1].set_gid("mark-operating")
             ax.set(xlabel=x, ylabel=y)
 
-        return draw(key, f"{title}: {name}", plot, SQUARE)
+        return draw(panel, f"{title}: {name}", plot, SQUARE)
 
-    return {key: picture(position, key) for position, key in enumerate(titles)}
+    return {panel: picture(panel) for panel in titles}
 
 
-def regions_of(machine: Any, evidence: Evidence, about: About) -> tuple[RegionsDisplay, Picture]:
-    """Rows in a plane, and what the machine decides there."""
-    display = RegionsDisplay._of(machine, evidence.rows, evidence.row_labels)
+def draw_regions(
+    classifier: Any, evidence: Evidence, about: About
+) -> tuple[RegionsDisplay, Picture]:
+    """Rows in a plane, and the classes predicted there."""
+    display = RegionsDisplay.from_rows(classifier, evidence.rows, evidence.row_labels)
     d = evidence.rows.shape[1]
     names = list(about.columns) if len(about.columns) == d else []
     if d <= 2:
-        names = [str(name) for name in names or getattr(machine, "feature_names_in_", [])]
+        names = [str(name) for name in names or getattr(classifier, "feature_names_in_", [])]
         names = names or [f"column {i}" for i in range(d)]
         display.axis_names = (names[0], names[1] if d == 2 else "")
-    x, y = (plain(shown(name, MOST_LETTERS)) for name in display.axis_names)
+    x, y = (escaped(visible(name, MOST_LETTERS)) for name in display.axis_names)
 
     def plot(ax: Any) -> None:
         display.plot(ax)
@@ -112,20 +111,20 @@ def regions_of(machine: Any, evidence: Evidence, about: About) -> tuple[RegionsD
         display.rings_.set_gid("mark-ring")
         ax.set(xlabel=x, ylabel=y)
 
-    return display, draw("plane", "Rows in a plane, and what the machine decides", plot, WIDE)
+    return display, draw("plane", "Rows in a plane, and the classes predicted there", plot, WIDE)
 
 
-def setting_of(step: Mapping[str, Any]) -> str:
-    """What was tried beside the size, in words."""
+def setting_name(step: Mapping[str, Any]) -> str:
+    """What was tried beside the size."""
     return " ".join(str(step[key]) for key in ("model", "setting") if step.get(key))
 
 
-def path_of(about: About, size_name: str) -> Picture | None:
-    """GMean and divergence of the machines that were compared."""
+def draw_path(about: About, size_name: str) -> Picture | None:
+    """GMean and divergence of the models that were compared."""
     by_setting: dict[str, dict[float, tuple[float, float]]] = {}
     for step in about.path:
         found = (float(step["gmean"]), float(step["divergence"]))
-        by_setting.setdefault(setting_of(step), {})[float(step["size"])] = found
+        by_setting.setdefault(setting_name(step), {})[float(step["size"])] = found
     sizes = sorted({size for steps in by_setting.values() for size in steps})
     nothing = (np.nan, np.nan)
     table = np.array([[steps.get(h, nothing) for h in sizes] for steps in by_setting.values()])
@@ -141,11 +140,11 @@ def path_of(about: About, size_name: str) -> Picture | None:
         display.ax_.set_ylabel("GMean")
         display.divergence_ax_.set(ylabel="divergence", xlabel=size_name)
 
-    return draw("path", "GMean and divergence by the size of the machine", plot, (460, 360))
+    return draw("path", "GMean and divergence by the size of the model", plot, (460, 360))
 
 
 def _at_least(ax: Any, height: float) -> None:
-    """A view of no less than this height, so that chance does not look like a cliff."""
+    """A view of no less than this height, so that noise does not look like a cliff."""
     low, high = ax.get_ylim()
     if high - low < height:
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""How good the answers are, in numbers and words; the numbers are those of `eem evaluate`."""
+"""How good the predictions are, in numbers and words; the numbers are those of `eem evaluate`."""
 
 from __future__ import annotations
 
@@ -8,16 +8,15 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..plots.regions import decide
-from ..tables.scores import confusion, judge
+from ..metrics import confusion_counts, predicted_classes, scores_with_intervals
 from .evidence import Evidence
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Score:
-    """A number about the machine, its 95 % interval, and what it means."""
+class ScoreCard:
+    """A score, its 95 % interval, and what it means."""
 
     name: str
     value: float
@@ -27,41 +26,41 @@ class Score:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What the machine says of the rows."""
+class Predictions:
+    """Predictions of all rows."""
 
-    labels: Array  # (n,)
-    probabilities: Array  # (n, classes), under the machine's priors
-    confusion: Array  # rows by class (down) and by what they are taken for (across)
+    labels: Array  # true classes                              (n,)
+    probabilities: Array  # under the classifier's priors       (n, classes)
+    confusion: Array  # rows by true (down) and predicted class (across)
 
 
-def answers_of(machine: Any, evidence: Evidence) -> Answers:
-    """Decisions and probabilities of all rows."""
-    solved, n_classes = machine.machine_, len(machine.classes_)
-    decided = decide(solved.scores(evidence.projections))
-    return Answers(
-        evidence.labels,
-        solved.probabilities(evidence.projections),
-        confusion(evidence.labels, decided, n_classes),
+def predict_rows(classifier: Any, evidence: Evidence) -> Predictions:
+    """Classes and probabilities of all rows."""
+    machine, labels = classifier.machine_, evidence.labels
+    predicted = predicted_classes(machine.scores(evidence.projections))
+    return Predictions(
+        labels,
+        machine.probabilities(evidence.projections),
+        confusion_counts(labels, predicted, len(classifier.classes_)),
     )
 
 
-def scores_of(answers: Answers, at_shares: Array | None = None) -> list[Score]:
-    """Scores of the answers; `at_shares` are log-odds of two classes as frequent as they are."""
-    judged = judge(answers.confusion, answers.labels, answers.probabilities)
-    if at_shares is not None:
-        told = np.column_stack([expit(-at_shares), expit(at_shares)])
-        judged["told"] = judge(answers.confusion, answers.labels, told)["brier"]
-    names = _names(answers.probabilities.shape[1])
-    scores = []
-    for key, score in judged.items():
-        value, low, high = score["value"], score["low"], score["high"]
-        if value is not None and low is not None and high is not None:
-            scores.append(Score(names[key][0], value, low, high, names[key][1]))
-    return scores
+def score_cards(predictions: Predictions, log_odds: Array | None = None) -> list[ScoreCard]:
+    """Scores of predictions; `log_odds` are those of two classes as frequent as in the rows."""
+    labels, confusion = predictions.labels, predictions.confusion
+    scores = scores_with_intervals(confusion, labels, predictions.probabilities)
+    if log_odds is not None:
+        adjusted = np.column_stack([expit(-log_odds), expit(log_odds)])
+        scores["adjusted"] = scores_with_intervals(confusion, labels, adjusted)["brier"]
+    texts = _texts(len(confusion))
+    return [
+        ScoreCard(texts[key][0], score.value, score.low, score.high, texts[key][1])
+        for key, score in scores.items()
+        if score.value is not None and score.low is not None and score.high is not None
+    ]
 
 
-def most_missed(matrix: Array) -> list[tuple[int, float]]:
+def possible_mistakes(matrix: Array) -> list[tuple[int, float]]:
     """Classes without a mistake, and the share that may be mistaken still, at 95 %.
 
     n rows without a mistake have probability (1 − p)ⁿ, which is 5 % at p = 1 − 0.05^(1/n).
@@ -73,33 +72,32 @@ def most_missed(matrix: Array) -> list[tuple[int, float]]:
     ]
 
 
-def _names(n: int) -> dict[str, tuple[str, str]]:
-    """Scores in words."""
-    area = (
-        "How often a row of one class is ranked right against a row of the other."
-        if n == 2
-        else "How often a row of a class is ranked right against one of the others, on average."
-    )
+def _texts(n: int) -> dict[str, tuple[str, str]]:
+    """The names of scores of n classes, and what they mean."""
+    other = "the other" if n == 2 else "one of the others, on average"
+    chance = 0.25 if n == 2 else 1 - 1 / n
     return {
         "gmean": (
             "GMean",
-            "How well every class is found: 1 is no mistake, 0 means that some class is never "
-            "found.",
+            "Geometric mean of the recalls of all classes: 1 is no mistake, 0 means that some "
+            "class is never found.",
         ),
         "balanced_accuracy": (
             "Balanced accuracy",
-            "The share of a class that is found, averaged over the classes. "
-            f"Guessing gives {1 / n:.2g}.",
+            f"Mean of the recalls of all classes. Guessing gives {1 / n:.2g}.",
         ),
-        "auc": ("AUC", f"{area} Guessing gives 0.5."),
+        "auc": (
+            "AUC",
+            f"How often a row of a class is ranked above a row of {other}. Guessing gives 0.5.",
+        ),
         "brier": (
             "Brier score",
-            "Mean squared error of the probabilities: 0 is perfect, and calling all classes "
-            f"equally likely gives {0.25 if n == 2 else 1 - 1 / n:.2g}.",
+            "Mean squared error of the probabilities: 0 is perfect, and equal probabilities for "
+            f"all classes give {chance:.2g}.",
         ),
-        "told": (
-            "Brier score, told how rare",
-            "The same once the machine is told how frequent the classes are in these rows, as in "
-            "the picture of its probabilities below.",
+        "adjusted": (
+            "Brier score at these frequencies",
+            "The same with the class frequencies of these rows as priors, as in the reliability "
+            "curve below.",
         ),
     }

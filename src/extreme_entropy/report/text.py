@@ -11,16 +11,15 @@ JOINERS = "\u200c\u200d"
 UNSEEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}
 
 
-def shown(text: Any, most: int = 200) -> str:
+def visible(text: Any, most: int = 200) -> str:
     """A name with every control, bidi mark or half character spelt out, and not endless."""
-    letters = "".join(map(_visible, str(text)[: most + 1]))
+    letters = "".join(
+        letter
+        if letter in JOINERS or unicodedata.category(letter) not in UNSEEN
+        else {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(letter, f"\\u{ord(letter):04x}")
+        for letter in str(text)[: most + 1]
+    )
     return letters if len(str(text)) <= most else letters[:most] + "…"
-
-
-def _visible(letter: str) -> str:
-    if letter in JOINERS or unicodedata.category(letter) not in UNSEEN:
-        return letter
-    return {"\n": "\\n", "\t": "\\t", "\r": "\\r"}.get(letter, f"\\u{ord(letter):04x}")
 
 
 def json_block(value: Any) -> str:

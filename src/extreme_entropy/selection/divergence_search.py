@@ -1,4 +1,4 @@
-"""DivergenceSearch: the setting whose classes are furthest apart on the line, none held out.
+"""DivergenceSearch: the setting whose projected classes diverge most, with no rows held out.
 
 The paper's third table: instead of cross-validating, take the hyper-parameters with the largest
 Cauchy–Schwarz divergence of the *training* projections. One fit a candidate.
@@ -7,7 +7,6 @@ Cauchy–Schwarz divergence of the *training* projections. One fit a candidate.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
@@ -18,7 +17,6 @@ from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.metaestimators import available_if
@@ -26,9 +24,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..entropy.kde import kde_divergence
-from ..errors import InputError
-from ..estimators._rows import with_progress
-from ..machine.decision import floored
+from ..errors import InputError, warn
+from ..machine.machine import floored
+from ..pipelines import at_last_step
+from ..progress import with_progress
 
 Array = np.ndarray[Any, Any]
 
@@ -56,10 +55,10 @@ def _can(method: str) -> Callable[[Any], bool]:
 class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose hyper-parameters by the divergence of the classes' training projections.
 
-    Each candidate is fitted once on all rows. Its rows are projected to the line, and the candidate
+    Each candidate is fitted once on all rows. Its rows are projected to numbers, and the candidate
     with the largest Cauchy–Schwarz divergence between the classes wins. No row is held out, so the
-    criterion suits machines that do not overfit their projections, as the entropy machines; for
-    others it rewards overfitting (the paper's tables show it for WELM).
+    criterion suits classifiers that do not overfit their projections, such as `EEMClassifier` and
+    `EEKMClassifier`; for others it rewards overfitting (the paper's tables show it for WELM).
 
     Parameters
     ----------
@@ -84,7 +83,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     ----------
     cv_results_ : dict of arrays
         "params", "param_NAME", "divergence", "rank_divergence", "fit_time" and "score_time" of each
-        candidate; fits for a data frame.
+        candidate; can be made a data frame.
     best_estimator_ : classifier
         The best candidate, fitted. Only with refit=True.
     best_params_ : dict
@@ -102,8 +101,9 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     Notes
     -----
-    With more than two classes the divergence is the mean over pairs of classes, each on its own
-    line: the pair's column of `project`, or the difference of two columns of `decision_function`.
+    With more than two classes the divergence is the mean over pairs of classes, each with its own
+    projection: the pair's column of `project`, or the difference of two columns of
+    `decision_function`.
 
     Examples
     --------
@@ -169,7 +169,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         self._validate_params()
         if not is_classifier(self.estimator):
             raise InputError(
-                "DivergenceSearch needs a classifier, whose classes can be apart; "
+                "DivergenceSearch needs a classifier, since it compares projected classes; "
                 f"{type(self.estimator).__name__} is none."
             )
         candidates = self._candidates()
@@ -212,7 +212,7 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         if not candidates or not self.param_grid:
             raise InputError(
                 "`param_grid` must give at least one candidate; it is empty. "
-                'Write {"n_hidden": [50, 100]}, say.'
+                'Write, for example, {"n_hidden": [50, 100]}.'
             )
         return candidates
 
@@ -231,10 +231,9 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
         return with_progress(trials, total=len(candidates), unit="fit") if self.progress else trials
 
     def _complain(self, params: dict[str, Any], error: Exception) -> None:
-        warnings.warn(
+        warn(
             f"{params} could not be fitted and gets error_score={self.error_score}: {error}",
             FitFailedWarning,
-            stacklevel=3,
         )
 
     # ---------------------------------------------------------------- the best one answers
@@ -261,14 +260,14 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_can("project"))
     def project(self, X: Any) -> Array:
-        """Where each row falls on the line of the best candidate."""
+        """The projection of each row by the best candidate."""
         return self._best().project(X)
 
     def _best(self) -> Any:
         check_is_fitted(self)
         if not hasattr(self, "best_estimator_"):
             raise InputError(
-                "This search kept no machine (refit=False), so it cannot predict. "
+                "This search kept no classifier (refit=False), so it cannot predict. "
                 "Set refit=True, or fit one with `best_params_`."
             )
         return self.best_estimator_
@@ -292,7 +291,7 @@ def _try(
     density: str,
     error_score: float | str,
 ) -> Trial:
-    """Fit one candidate and measure how far apart its classes are."""
+    """Fit one candidate and compute the divergence of its classes."""
     start = time.perf_counter()
     try:
         estimator.fit(X, y, **fit_params)
@@ -309,27 +308,26 @@ def divergence_of(
     estimator: Any, X: Any, y: Array, weight: Array | None = None, density: str = "gaussian"
 ) -> float:
     """D_CS of the classes' projections by a fitted classifier, averaged over pairs of classes."""
-    lines = _lines(estimator, X)
+    columns = _projections(estimator, X)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
     between = _gaussian if density == "gaussian" else _kde
     found = []
-    for (a, b), line in zip(combinations(estimator.classes_, 2), lines, strict=True):
+    for (a, b), values in zip(combinations(estimator.classes_, 2), columns, strict=True):
         rows_a, rows_b = (y == a) & (weight > 0), (y == b) & (weight > 0)
-        found.append(between(line[rows_a], weight[rows_a], line[rows_b], weight[rows_b]))
+        found.append(between(values[rows_a], weight[rows_a], values[rows_b], weight[rows_b]))
     return float(np.mean(found))
 
 
-def _lines(estimator: Any, X: Any) -> Iterator[Array]:
-    """The line of each pair of classes."""
-    if isinstance(estimator, Pipeline):
-        X, estimator = estimator[:-1].transform(X), estimator[-1]
+def _projections(estimator: Any, X: Any) -> Iterator[Array]:
+    """The projections of each pair of classes."""
+    estimator, X = at_last_step(estimator, X)
     if hasattr(estimator, "project"):
         projections = estimator.project(X)
         yield from projections[:, np.newaxis].T if projections.ndim == 1 else projections.T
         return
     if not hasattr(estimator, "decision_function"):
         raise InputError(
-            "A candidate must put rows on a line, by `project` or `decision_function`; "
+            "A candidate must project rows to numbers, by `project` or `decision_function`; "
             f"{type(estimator).__name__} has neither."
         )
     scores = estimator.decision_function(X)
@@ -354,7 +352,7 @@ def _gaussian(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
         float(np.average((x - m) ** 2, weights=w))
         for x, m, w in zip((a, b), means, (weight_a, weight_b), strict=True)
     ]
-    variances = floored((spreads[0], spreads[1]), means[1] - means[0])
+    variances = floored(spreads[0], spreads[1], means[1] - means[0])
     return cauchy_schwarz_divergence(means[0], variances[0], means[1], variances[1])
 
 

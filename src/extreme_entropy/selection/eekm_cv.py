@@ -1,8 +1,8 @@
-"""EEKMClassifierCV: γ and number of landmarks chosen by cross-validation in one pass."""
+"""EEKMClassifierCV: γ and number of landmarks chosen by cross-validation in one pass each."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -10,18 +10,12 @@ import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
 from ..errors import InputError
-from ..estimators._learning import Look
-from ..estimators._tables import Table
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
-from ..features.feature_map import FeatureMap
-from ..features.kernels import kernel_layer, median_gamma
-from ..features.scaling import fit_scaling
-from ._path_cv import PathCV
-from .gamma_family import GAMMA_KERNELS, GammaFamily
-from .one_pass import Draw, Drawn
-
-Array = np.ndarray[Any, Any]
+from ..features.feature_map import KernelSpec, Spec
+from ..features.kernels import median_gamma
+from ..features.scaling import SAMPLE_ROWS, fit_scaling
+from .path_cv import Folded, PathCV
 
 MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
 
@@ -29,8 +23,8 @@ MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma
 class EEKMClassifierCV(PathCV):
     """Extreme Entropy Kernel Machine that chooses γ and its landmarks by cross-validation.
 
-    All folds, all γ and all numbers of landmarks come from one pass over the data, with distances
-    to the landmarks computed once. The best is then fitted on all rows.
+    All folds and all numbers of landmarks come from one pass over the data for each γ. The best is
+    then fitted on all rows.
 
     Parameters
     ----------
@@ -42,8 +36,8 @@ class EEKMClassifierCV(PathCV):
     kernel : {"rbf", "laplacian", "polynomial"}, default="rbf"
         A kernel with a γ.
     cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap. A number means folds by what rows say, so that neither their
-        order nor repetition matters, and stratified where a class has few rows.
+        Folds that do not overlap. A number means folds by the content of rows, so that neither
+        their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
     scale, shrinkage, ridge, decision, priors, costs
@@ -58,7 +52,7 @@ class EEKMClassifierCV(PathCV):
     Attributes
     ----------
     best_estimator_ : EEKMClassifier
-        The best machine, fitted on all rows.
+        The best classifier, fitted on all rows.
     best_params_ : dict
         Its `n_landmarks` and `gamma`.
     best_score_, best_index_, scores_, folds_, path_, classes_, n_features_in_, feature_names_in_
@@ -70,9 +64,9 @@ class EEKMClassifierCV(PathCV):
 
     Notes
     -----
-    No scored row has been a landmark. Rows drawn as landmarks are in every training set and are not
-    scored; where too few others would be left, landmarks are drawn anew in each training set. The
-    range of each column is taken from all rows.
+    No scored row has been a landmark. Rows sampled as landmarks are in every training set and are
+    not scored; where too few others would be left, landmarks are sampled anew in each training set.
+    The range of each column and the median heuristic are taken from all rows, without labels.
 
     Examples
     --------
@@ -89,7 +83,7 @@ class EEKMClassifierCV(PathCV):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_landmarks": ["array-like"],
         "gamma": ["array-like", StrOptions({"median"})],
-        "kernel": [StrOptions(set(GAMMA_KERNELS))],
+        "kernel": [StrOptions({"rbf", "laplacian", "polynomial"})],
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_landmarks"
@@ -105,7 +99,7 @@ class EEKMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -129,50 +123,17 @@ class EEKMClassifierCV(PathCV):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
+    def _specifications(self, size: int) -> list[Spec]:
         _check_gammas(self.gamma)
-        machine = self._machine(seed, n_landmarks=sizes[-1])
+        return [KernelSpec(size, self.kernel, "median", self.scale)]
 
-        def draw(table: Table, /) -> Drawn:
-            look = machine._look(table)
-            scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
-            landmarks = scaling(look.drawn.rows)[: sizes[-1]]
-            gammas = self._gammas(look)
-            kernel = GAMMA_KERNELS[self.kernel]
-            family = GammaFamily.of(scaling, kernel, landmarks, gammas, table.dtype)
-
-            counts = [min(k, len(landmarks)) for k in sizes]
-
-            def phi_of(i: int, size: int) -> FeatureMap:
-                k = counts[size]
-                layer = kernel_layer(self.kernel, landmarks[:k], gammas[i], 0.0)
-                whitening = family.whitenings[i][:k, : family.ranks[i][k]]
-                return FeatureMap(look.content, scaling, layer, whitening)
-
-            return Drawn(
-                family,
-                [[(slice(0, ranks[k]),) for k in counts] for ranks in family.ranks],
-                look.content,
-                int(look.drawn.hashes[-1]),
-                phi_of,
-            )
-
-        if isinstance(self.gamma, str):
-            yield [f"γ = {multiple:g} × median" for multiple in MULTIPLES], draw
-        else:
-            yield [f"γ = {gamma:g}" for gamma in self.gamma], draw
-
-    def _gammas(self, look: Look) -> tuple[float, ...]:
-        """The values of γ for rows drawn."""
+    def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
         if not isinstance(self.gamma, str):
-            return tuple(map(float, self.gamma))
-        scaling = fit_scaling(self.scale, look.stats, look.drawn.rows)
-        median = median_gamma(self.kernel, scaling(look.drawn.rows))
-        return tuple(multiple * median for multiple in MULTIPLES)
-
-    def _params(self, table: Table, setting: int, size: int, seed: int) -> dict[str, Any]:
-        look = self._machine(seed, n_landmarks=max(self.n_landmarks))._look(table)
-        return {"n_landmarks": size, "gamma": self._gammas(look)[setting]}
+            return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
+        rows = folded.rows.sample.rows[:SAMPLE_ROWS]
+        scaling = fit_scaling(self.scale, folded.table.stats, rows)
+        median = median_gamma(self.kernel, scaling(rows))
+        return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}
 
 
 def _check_gammas(gammas: Any) -> None:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
+from sklearn.utils._param_validation import validate_parameter_constraints
 
 from ..errors import InputError
-from ..estimators._tables import Table
 from ..estimators.base import EntropyClassifier
 from ..estimators.eem import EEMClassifier
-from ._path_cv import PathCV
-from .one_pass import Draw, Drawn
+from ..features.feature_map import NeuronSpec, Spec
+from .path_cv import Folded, PathCV
 
 Array = np.ndarray[Any, Any]
 
@@ -21,8 +21,9 @@ class EEMClassifierCV(PathCV):
     """Extreme Entropy Machine that chooses its activation and size by cross-validation.
 
     All folds and all sizes come from one pass over the data for each activation: rows are summed by
-    fold, the training set of a fold is the sum of the others, and a smaller machine is a part of a
-    larger one. The best is then fitted on all rows. For a table nobody knows, start here.
+    fold, the training set of a fold is the sum of the others, and a smaller layer is the first part
+    of a larger one. The best is then fitted on all rows. If you do not know which size a
+    table needs, start here.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ class EEMClassifierCV(PathCV):
         Activations to try, as for `EEMClassifier`; one pass each. The paper's are
         ("sig", "nsig", "rbf").
     cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap. A number means folds by what rows say, so that neither their
-        order nor repetition matters, and stratified where a class has few rows.
+        Folds that do not overlap. A number means folds by the content of rows, so that neither
+        their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
     scale, shrinkage, ridge, decision, priors, costs
@@ -43,12 +44,12 @@ class EEMClassifierCV(PathCV):
     n_jobs : int, optional
         Threads. None is one, -1 all. The result is the same to the last bit.
     random_state : int, RandomState instance or None, default=None
-        Seeds the neurons, drawn rows and inner folds.
+        Seeds the neurons, sampled rows and inner folds.
 
     Attributes
     ----------
     best_estimator_ : EEMClassifier
-        The best machine, fitted on all rows.
+        The best classifier, fitted on all rows.
     best_params_ : dict
         Its `n_hidden` and `activation`.
     best_score_ : float
@@ -102,7 +103,7 @@ class EEMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         scale: str | None = "quantile",
-        shrinkage: str | float = "ledoit-wolf",
+        shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
@@ -125,30 +126,22 @@ class EEMClassifierCV(PathCV):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _draws(self, sizes: list[int], seed: int) -> Iterator[tuple[list[str], Draw]]:
+    def _specifications(self, size: int) -> list[Spec]:
         if not len(self.activation):
             raise InputError("`activation` must hold at least one activation; it is empty.")
         for activation in self.activation:
-            machine = self._machine(seed, n_hidden=sizes[-1], activation=activation)
-            machine._validate_params()
+            validate_parameter_constraints(
+                {"activation": EEMClassifier._parameter_constraints["activation"]},
+                {"activation": activation},
+                caller_name=type(self).__name__,
+            )
+        return [NeuronSpec(size, activation, self.scale) for activation in self.activation]
 
-            def draw(table: Table, /, machine: Any = machine) -> Drawn:
-                look = machine._look(table)
-                phi = machine._phi_of(look, table.dtype)
-                hashes = look.drawn.hashes
-                return Drawn(
-                    phi.in_precision(table.dtype),
-                    [[phi.block(k) for k in sizes]],
-                    look.content,
-                    int(hashes[-1]) if len(hashes) else -1,
-                    lambda _, k: phi.first(sizes[k]),
-                )
-
-            yield [activation if isinstance(activation, str) else _name(activation)], draw
-
-    def _params(self, table: Table, setting: int, size: int, seed: int) -> dict[str, Any]:
-        return {"n_hidden": size, "activation": self.activation[setting]}
+    def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
+        return {_name(activation): {"activation": activation} for activation in self.activation}
 
 
-def _name(activation: Callable[..., Array]) -> str:
+def _name(activation: str | Callable[..., Array]) -> str:
+    if isinstance(activation, str):
+        return activation
     return getattr(activation, "__name__", type(activation).__name__)

@@ -1,8 +1,8 @@
 """Folds as users give them (a number, a splitter, a list of splits), as one number for each row.
 
-A number means folds by content: they do not depend on the order of rows, rows said twice are never
-split, and what the folds have learnt adds up to a machine that can learn on. Where a class is too
-rare for that, its rows are dealt to the folds in turn, in the order of their hashes.
+A number means folds by content: they do not depend on the order of rows, repeated rows are never
+split, and the sums of the folds add up to a classifier that can learn more rows. Where a class is
+too rare for that, its rows are assigned to the folds in turn, in the order of their hashes.
 """
 
 from __future__ import annotations

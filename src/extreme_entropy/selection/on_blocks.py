@@ -1,7 +1,7 @@
 """Folds and scores of rows that lie in blocks elsewhere: only sums and counts come back.
 
-Folds are by content, so that no block needs to know of another. A score is taken from how often
-each label was taken for which, which adds up; scorers that need more than labels are refused.
+Folds are by content, so that no block needs to know of another. A score is computed from
+the confusion matrix, which adds up; scorers that need more than labels are refused.
 """
 
 from __future__ import annotations
@@ -14,28 +14,19 @@ from typing import Any
 import numpy as np
 
 from ..engines.blocks import Block
+from ..engines.threads import Threads
 from ..errors import InputError
-from ..estimators._rows import Rows, check_block, encode
-from ..estimators._tables import InBlocks
-from ..features.chunks import chunks
-from ..features.content import ContentHash
+from ..estimators.inputs import Columns, check_block
+from ..estimators.tables import InBlocks, InMemory, content_hash
+from ..features.content import ContentHash, RowSample
+from ..features.feature_map import FeatureMap, Spec, draw
 from ..machine.machine import Machine
-from ..moments.reduction import Block as Sizes
-from ..moments.reduction import Features, Run, summarise_path
+from ..metrics import predicted_classes
 from ..moments.summary import Summary
 from . import one_pass
 from .folds import FEW, UNTESTED
-from .judged import Judged
-from .one_pass import (
-    Draw,
-    Drawn,
-    Machines,
-    by_size,
-    cells_of,
-    counts_of,
-    project,
-    readouts_of,
-)
+from .one_pass import Machines, Parts, count_folds, project_all, sample_of
+from .prefitted import score_counts
 
 Array = np.ndarray[Any, Any]
 
@@ -46,33 +37,31 @@ class FoldRule:
 
     content: ContentHash
     n_folds: int
-    drawn: ContentHash | None = None
-    largest: int = -1
+    sampled_by: ContentHash | None = None
+    largest: int = -1  # hash of a sampled row
 
-    def __call__(self, X: Any) -> Array:
-        parts = [np.empty(0, np.intp), *(self._of(X[s]) for s in chunks(*X.shape))]
-        return np.concatenate(parts)
-
-    def _of(self, X: Any) -> Array:
-        folds = (self.content(X) % np.uint64(self.n_folds)).astype(np.intp)
-        if self.drawn is not None and self.largest >= 0:
-            folds[self.drawn(X) <= np.uint64(self.largest)] = UNTESTED
+    def __call__(self, rows: InMemory) -> Array:
+        folds = (rows.hashes(self.content) % np.uint64(self.n_folds)).astype(np.intp)
+        if self.sampled_by is not None and self.largest >= 0:
+            folds[rows.hashes(self.sampled_by) <= np.uint64(self.largest)] = UNTESTED
         return folds
 
 
 @dataclass(frozen=True, slots=True)
-class Paths:
-    """Summaries for each φ and size: a monoid, as each of them is."""
+class PartRule:
+    """The part of a fold that a row is in, by its content."""
 
-    summaries: list[list[Summary]]
+    folds: FoldRule
+    content: ContentHash
+    parts: Parts
 
-    def __add__(self, other: Paths) -> Paths:
-        pairs = zip(self.summaries, other.summaries, strict=True)
-        return Paths([[a + b for a, b in zip(*path, strict=True)] for path in pairs])
+    def __call__(self, rows: InMemory) -> Array:
+        folds = self.folds(rows)
+        return self.parts.of(folds, rows.hashes(self.content))
 
 
 @dataclass(frozen=True, slots=True)
-class BlockRows:
+class FoldedBlocks:
     """Rows in blocks, in folds by their content."""
 
     table: InBlocks
@@ -80,14 +69,18 @@ class BlockRows:
     rule: FoldRule
     counts: Array  # rows of each class in each fold
     scorer: Any
+    seed: int
+    content: ContentHash
+    sample: RowSample
 
     @classmethod
     def of(
-        cls, table: InBlocks, classes: Array, content: ContentHash, n_folds: int, scorer: Any
-    ) -> BlockRows:
-        """All rows, if each fold has enough of each class."""
+        cls, table: InBlocks, classes: Array, n_folds: int, scorer: Any, seed: int, k: int
+    ) -> FoldedBlocks:
+        """All rows, if each fold has enough of each class, with a sample of k of them."""
+        content = content_hash(table.stats, seed)
         rule = FoldRule(content, n_folds)
-        counts = table.add_up(count_folds, classes, rule)
+        counts = table.add_up(count_in_folds, classes, rule)
         if (counts < FEW).any():
             rarest = counts.reshape(len(classes), n_folds).sum(axis=1).min()
             raise InputError(
@@ -95,155 +88,90 @@ class BlockRows:
                 f"{n_folds} folds must hold {FEW} rows of each class; one holds {counts.min()}, "
                 f"and the rarest class has {rarest} rows. Use fewer folds, or gather the rows."
             )
-        return cls(table, classes, rule, counts, scorer)
+        sample = sample_of(table, content, k)
+        return cls(table, classes, rule, counts, scorer, seed, content, sample)
 
     @property
     def n_folds(self) -> int:
         return self.rule.n_folds
 
-    def draw(self, draw: Draw, /) -> Drawn:
-        return draw(self.table)
+    def draw(self, spec: Spec, /) -> FeatureMap:
+        return draw(spec, self.table.stats, self.sample, self.content, self.table.dtype)
 
-    def apart(self, drawn: Drawn, /) -> BlockRows | None:
-        rule = replace(self.rule, drawn=drawn.content, largest=drawn.largest)
-        counts = (
-            self.counts if drawn.largest < 0 else self.table.add_up(count_folds, self.classes, rule)
-        )
+    def unseen(self) -> FoldedBlocks | None:
+        if not len(self.sample.hashes):
+            return self
+        largest = int(self.sample.hashes[-1])
+        rule = replace(self.rule, sampled_by=self.content, largest=largest)
+        counts = self.table.add_up(count_in_folds, self.classes, rule)
         if (counts < one_pass.LEFT * self.counts).any():
             return None
         return replace(self, rule=rule, counts=counts)
 
-    def without(self, fold: int, /) -> BlockRows:
-        return replace(self, table=self.table.where(partial(_outside, self.rule, fold)))
+    def without(self, fold: int, /) -> FoldedBlocks:
+        table = self.table.where(partial(_outside, self.rule, fold))
+        content = content_hash(table.stats, self.seed)
+        sample = sample_of(table, content, self.sample.k)
+        return replace(self, table=table, content=content, sample=sample)
 
-    def summarise(self, drawn: Drawn, per_fold: int, untested: int, /) -> list[list[Summary]]:
-        cells = (self.rule, drawn.content, per_fold, untested)
-        return self.table.add_up(
-            sum_paths, self.classes, drawn.features, drawn.blocks, cells
-        ).summaries
+    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+        rule = PartRule(self.rule, self.content, parts)
+        return self.table.summarise(phi, self.classes, parts.total, rule, sizes)
 
-    def scores(self, drawn: Drawn, machines: Machines, folds: Sequence[int], /) -> Array:
-        judges = [
-            Judge.of(fold, drawn, [[by_fold[j] for by_fold in path] for path in machines])
-            for j, fold in enumerate(folds)
-        ]
-        taken = self.table.add_up(count_taken, self.classes, self.rule, drawn.features, judges)
-        scores = np.empty(taken.shape[:3])
+    def scores(
+        self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
+    ) -> Array:
+        held_out = [(fold, [m[j] for m in machines]) for j, fold in enumerate(folds)]
+        shared = self.classes, self.rule, phi, held_out, sizes
+        confusion = self.table.add_up(count_confusion, *shared)
+        scores = np.empty(confusion.shape[:2])
         for place in np.ndindex(scores.shape):
-            scores[place] = score_of(self.scorer, self.classes, taken[place])
+            scores[place] = score_counts(self.scorer, self.classes, confusion[place])
         return scores
 
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """The machines that have not seen a fold, by φ and size, and their operators side by side."""
-
-    fold: int
-    machines: list[list[Machine]]
-    readouts: list[Array]
-
-    @classmethod
-    def of(cls, fold: int, drawn: Drawn, machines: list[list[Machine]]) -> Judge:
-        return cls(fold, machines, readouts_of(drawn, machines))
+    def lazy_folds(self) -> Any:
+        """The fold of each row, when it is asked for."""
+        shared = self.table.dtype, self.table.columns.n, FoldRule(self.content, self.n_folds)
+        return self.table.blocks.each(folds_in, *shared, like=np.empty(0, np.intp))
 
 
-def lazy_folds(table: InBlocks, content: ContentHash, n_folds: int) -> Any:
-    """The fold of each row, when it is asked for."""
-    rule = FoldRule(content, n_folds)
-    return table.blocks.each(folds_in, table.dtype, table.d, rule, like=np.empty(0, np.intp))
-
-
-# -------------------------------------------------------------------- work
+# -------------------------------------------------------------------- work on a block
 
 
 def folds_in(block: Block, dtype: np.dtype[Any], d: int, rule: FoldRule) -> Array:
     """The fold of each row of a block, also of those without weight."""
-    return rule(check_block(Block(block.X), dtype, d)[0])
+    X, _, _ = check_block(Block(block.X), dtype, d)
+    return rule(InMemory(Columns(d, None), X, None))
 
 
-def count_folds(rows: Rows, run: Run, classes: Array, rule: FoldRule) -> Array:
+def count_in_folds(rows: InMemory, classes: Array, rule: FoldRule) -> Array:
     """Rows of each class in each fold."""
-    X, y, _ = rows
-    return counts_of(encode(y, classes), rule(X), len(classes), rule.n_folds)
+    return count_folds(rows.encode(classes), rule(rows), len(classes), rule.n_folds)
 
 
-def sum_paths(
-    rows: Rows,
-    run: Run,
+def count_confusion(
+    rows: InMemory,
     classes: Array,
-    features: Features,
-    blocks: list[list[Sizes]],
-    cells: tuple[FoldRule, ContentHash, int, int],
-) -> Paths:
-    """Summaries of rows by cell, for each φ and size."""
-    X, y, weight = rows
-    rule, content, per_fold, untested = cells
-    own = cells_of(content, X, rule(X), rule.n_folds, per_fold, untested)
-    n_cells = rule.n_folds * per_fold + untested
-    labels = encode(y, classes)
-    return Paths(
-        summarise_path(features, X, labels, weight, own, len(classes), n_cells, blocks, run)
-    )
-
-
-def count_taken(
-    rows: Rows, run: Run, classes: Array, rule: FoldRule, features: Features, judges: list[Judge]
+    rule: FoldRule,
+    phi: FeatureMap,
+    held_out: list[tuple[int, list[Machine]]],
+    sizes: Sequence[int],
 ) -> Array:
-    """How often each label was taken for which      (φs, sizes, folds, n_classes, n_classes)."""
-    X, y, weight = rows
-    labels, folds, n = encode(y, classes), rule(X), len(classes)
-    first = judges[0].machines
-    taken = np.zeros((len(first), len(first[0]), len(judges), n, n))
-    for j, judge in enumerate(judges):
-        chosen = np.flatnonzero(folds == judge.fold)
-        if not len(chosen):
+    """Confusion matrices   (sizes, folds, n_classes, n_classes)."""
+    folds, n = rule(rows), len(classes)
+    confusion = np.zeros((len(sizes), len(held_out), n, n))
+    for j, (fold, machines) in enumerate(held_out):
+        own = rows.where(folds == fold)
+        if not len(own.labels):
             continue
-        w = None if weight is None else weight[chosen]
-        for i, lines in enumerate(project(features, X[chosen], judge.readouts)):
-            for k, line in enumerate(by_size(lines, judge.machines[i])):
-                values = judge.machines[i][k].scores(line)
-                found = values > 0 if values.ndim == 1 else values.argmax(axis=1)
-                cells = np.bincount(labels[chosen] * n + found, weights=w, minlength=n * n)
-                taken[i, k, j] = cells.reshape(n, n)
-    return taken
+        labels = own.encode(classes).astype(np.intp)
+        found = project_all(phi, machines, sizes, own.X, Threads(1))
+        for k, (machine, projections) in enumerate(zip(machines, found, strict=True)):
+            pairs = labels * n + predicted_classes(machine.scores(projections))
+            counts = np.bincount(pairs, weights=own.weight, minlength=n * n)
+            confusion[k, j] = counts.reshape(n, n)
+    return confusion
 
 
-def _outside(rule: FoldRule, fold: int, rows: Rows) -> Array:
-    return rule(rows[0]) != fold
-
-
-# -------------------------------------------------------------------- scores from counts
-
-
-class Told(Judged):
-    """A classifier whose rows are the positions of the labels it shall predict."""
-
-    def predict(self, X: Array) -> Array:
-        return self.classes_[X[:, 0]]
-
-    def predict_proba(self, X: Array) -> Array:
-        """Probabilities do not add up over blocks."""
-        raise InputError(
-            "Rows that lie in blocks can be scored by their labels alone, since only counts add "
-            "up. Use 'gmean', 'balanced_accuracy', 'f1' or the like, or gather the rows."
-        )
-
-    decision_function = predict_log_proba = predict_proba
-
-
-def score_of(scorer: Any, classes: Array, taken: Array) -> float:
-    """The score where each label was taken so often for each other."""
-    true, found = np.nonzero(taken)
-    weight = taken[true, found]
-    return float(scorer(Told(classes), found[:, None], classes[true], sample_weight=weight))
-
-
-def check_scorer(scorer: Any, name: Any) -> None:
-    """Raise unless the scorer needs labels alone, and takes weights: before the rows are read."""
-    try:
-        score_of(scorer, np.array([0, 1]), np.array([[3.0, 1.0], [2.0, 4.0]]))
-    except TypeError as error:
-        raise InputError(
-            f"Rows that lie in blocks are scored from counts, so that scoring={name!r} must take "
-            f"`sample_weight`; it does not ({error}). Use a scorer made with make_scorer."
-        ) from error
+def _outside(rule: FoldRule, fold: int, rows: InMemory) -> Array:
+    return rule(rows) != fold

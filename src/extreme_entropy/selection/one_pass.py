@@ -1,12 +1,12 @@
 """All folds and all sizes from one pass: sums by fold, then small solves, then held-out scores.
 
-The training set of a fold is the sum of the others, and a smaller machine is a block of a larger
-one (`moments.reduction.summarise_path`), so that each (size, fold) equals a refit from scratch.
-A score is honest only on rows that φ has not seen. Rows drawn for φ stay in every training set and
-are not scored; where too few others would be left, φ is drawn anew in each training set.
+The training set of a fold is the sum of the others, and a smaller φ is the first part of a larger
+one (`moments.reduction`), so that each (size, fold) equals a refit from scratch. Only
+rows that φ was not drawn from are scored: rows sampled for φ stay in every training set. Where too
+few others would be left, φ is drawn anew in each training set.
 
-The held-out Gaussians and ridges of a fold's machine come from its training set alone, whose cells
-are put into three groups for that.
+The held-out Gaussians and ridges of a fold's machine come from its training set alone. For that
+each fold is kept in a few parts by content, and all parts are put into three groups.
 """
 
 from __future__ import annotations
@@ -15,347 +15,293 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..engines.threads import run
-from ..estimators._tables import InMemory, Table
-from ..features.chunks import chunk_rows, chunks, dense, lanes
-from ..features.content import ContentHash
-from ..features.feature_map import FeatureMap
+from ..engines.threads import Executor, Threads
+from ..estimators.tables import InMemory, Table, content_hash
+from ..features.content import ContentHash, RowSample
+from ..features.feature_map import FeatureMap, Spec, draw
 from ..machine.machine import Machine, solve
-from ..moments.reduction import Block, Features, Run, summarise_path
+from ..machine.predictor import project
 from ..moments.summary import Summary
 from .folds import UNTESTED
+from .prefitted import OnProjections
 
 Array = np.ndarray[Any, Any]
-T = TypeVar("T")
 
-GROUPS = 3  # of a training set's cells, each held out once
+GROUPS = 3  # of a training set's parts, each held out once
 LEFT = 0.5  # of each class in each fold that must be left to score, or φ is drawn in each fold
 
-
-Machines = list[list[list[Machine]]]  # by φ, size and fold
-
-
-class Drawn(NamedTuple):
-    """φ, one or several, and what else goes with it."""
-
-    features: Features
-    blocks: list[list[Block]]  # of each φ and size
-    content: ContentHash
-    largest: int  # hash among those of drawn rows; −1 where none were drawn
-    phi_of: Callable[[int, int], FeatureMap]  # position and size ↦ φ of one machine
-
-    def saw(self, X: Any) -> Array:
-        """Which rows φ was drawn from."""
-        if self.largest < 0:
-            return np.zeros(X.shape[0], dtype=bool)
-        parts = (self.content(X[s]) <= np.uint64(self.largest) for s in chunks(*X.shape))
-        return np.concatenate(list(parts))
-
-
-class Draw(Protocol):
-    """Draws φ for a table."""
-
-    def __call__(self, table: Table, /) -> Drawn: ...
-
-
-class Score(Protocol):
-    """Scores a machine's projections of rows with labels and weights."""
-
-    def __call__(
-        self, machine: Machine, projections: Array, labels: Array, weight: Array | None, /
-    ) -> float: ...
+Machines = list[list[Machine]]  # by size and fold
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class Solver:
     """How each machine is solved."""
 
-    shrinkage: str | float
+    shrinkage: str | float | None
     ridge: float | str
     cross_fitted: bool
-    stakes: Callable[[Array], tuple[Array, Array]]  # counts ↦ ln π, ln C
+    priors_and_costs: Callable[[Array], tuple[Array, Array]]  # counts ↦ ln π, ln C
+    watch: Callable[[Iterable[Machine], int], Iterable[Machine]]  # shows progress, or does not
 
     @property
-    def cells(self) -> bool:
-        """Whether a training set needs folds of its own."""
-        return self.cross_fitted or self.ridge == "auto"
+    def n_groups(self) -> int:
+        """How many groups a training set is held in."""
+        return GROUPS if self.cross_fitted or self.ridge == "auto" else 1
 
-    def per_fold(self, n_folds: int) -> int:
-        """How many cells each of so many folds has: enough that groups never run empty."""
-        return -(-2 * GROUPS // n_folds) if self.cells else 1
-
-    def solve(self, training: Summary) -> Machine:
-        log_priors, log_costs = self.stakes(np.sum(training.counts, axis=1))
-        return solve(
-            training,
-            shrinkage=self.shrinkage,
-            ridge=self.ridge,
-            cross_fitted=self.cross_fitted,
-            log_priors=log_priors,
-            log_costs=log_costs,
-        )
+    def parts_per_fold(self, n_folds: int) -> int:
+        """How many parts each fold has: enough that groups never run empty."""
+        return -(-2 * GROUPS // n_folds) if self.n_groups > 1 else 1
 
 
-class Folded(Protocol):
-    """Rows in folds, wherever they lie."""
+class FoldedTable(Protocol):
+    """Rows in folds, wherever they lie, and what φ is drawn from."""
 
     @property
     def n_folds(self) -> int: ...
 
-    def draw(self, draw: Draw, /) -> Drawn:
+    @property
+    def sample(self) -> RowSample:
+        """The rows that φ is drawn from."""
+
+    def draw(self, spec: Spec, /) -> FeatureMap:
         """φ for these rows."""
 
-    def apart(self, drawn: Drawn, /) -> Folded | None:
-        """The same with rows that φ has seen in no fold; None where too few others would be left.
+    def unseen(self) -> FoldedTable | None:
+        """The same with sampled rows in no fold; None where too few others would be left.
 
         Each class keeps half of its rows in each fold.
         """
 
-    def without(self, fold: int, /) -> Folded:
-        """The training set of a fold."""
+    def without(self, fold: int, /) -> FoldedTable:
+        """The training set of a fold, with a sample of its own."""
 
-    def summarise(self, drawn: Drawn, per_fold: int, untested: int, /) -> list[list[Summary]]:
-        """Summaries by cell, for each φ and size.
+    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+        """Summaries by part, for each number of features."""
 
-        Each fold has so many cells, and rows in no fold have so many of their own after those.
-        """
+    def scores(
+        self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
+    ) -> Array:
+        """Scores of the machines on each of these folds   (sizes, folds)."""
 
-    def scores(self, drawn: Drawn, machines: Machines, folds: Sequence[int], /) -> Array:
-        """Scores of the machines on each of these folds                 (φs, sizes, folds)."""
+
+class Parts(NamedTuple):
+    """How rows in folds, and those in none, are numbered by part."""
+
+    n_folds: int
+    per_fold: int
+    untested: int
+
+    @property
+    def total(self) -> int:
+        return self.n_folds * self.per_fold + self.untested
+
+    def of(self, folds: Array, hashes: Array) -> Array:
+        """The part of each row."""
+        held_out = folds != UNTESTED
+        parts = np.where(held_out, folds, self.n_folds) * self.per_fold
+        within = np.where(held_out, self.per_fold, self.untested).astype(np.uint64)
+        return parts + (hashes % within).astype(parts.dtype)
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
-    """Rows in memory: labels 0, 1, …, weights and the fold each is tested in."""
+@dataclass(frozen=True)
+class FoldedRows:
+    """Rows in memory, and the fold in which each is tested."""
 
-    X: Any
-    labels: Array
-    weight: Array | None
+    table: InMemory
+    classes: Array
     folds: Array
     n_folds: int
-    score: Score
-    n_jobs: int | None
+    scorer: Any
+    seed: int
+    content: ContentHash
+    sample: RowSample
 
-    def where(self, chosen: Array) -> Rows:
-        """Some of them."""
-        weight = None if self.weight is None else self.weight[chosen]
-        some = self.X[chosen], self.labels[chosen], weight, self.folds[chosen]
-        return Rows(*some, self.n_folds, self.score, self.n_jobs)
+    def draw(self, spec: Spec, /) -> FeatureMap:
+        return draw(spec, self.table.stats, self.sample, self.content, self.table.dtype)
 
-    def draw(self, draw: Draw, /) -> Drawn:
-        return draw(InMemory(self.X, None, self.weight, self.n_jobs))
-
-    def apart(self, drawn: Drawn, /) -> Rows | None:
-        folds = self.folds.copy()
-        folds[drawn.saw(self.X)] = UNTESTED
-        before, after = (self._counts(f) for f in (self.folds, folds))
+    def unseen(self) -> FoldedRows | None:
+        if not len(self.sample.hashes):
+            return self
+        sampled = self.table.hashes(self.content) <= self.sample.hashes[-1]
+        folds = np.where(sampled, UNTESTED, self.folds)
+        labels, n = self.table.encode(self.classes), len(self.classes)
+        before, after = (count_folds(labels, f, n, self.n_folds) for f in (self.folds, folds))
         return replace(self, folds=folds) if (after >= LEFT * before).all() else None
 
-    def _counts(self, folds: Array) -> Array:
-        return counts_of(self.labels, folds, int(self.labels.max()) + 1, self.n_folds)
+    def without(self, fold: int, /) -> FoldedRows:
+        kept = self.folds != fold
+        table = self.table.where(kept)
+        content = content_hash(table.stats, self.seed)
+        sample = sample_of(table, content, self.sample.k)
+        return replace(self, table=table, folds=self.folds[kept], content=content, sample=sample)
 
-    def without(self, fold: int, /) -> Rows:
-        return self.where(self.folds != fold)
+    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+        own = self.folds
+        if parts.total > self.n_folds + 1:
+            own = parts.of(self.folds, self.table.hashes(self.content))
+        else:
+            own = np.where(own == UNTESTED, self.n_folds, own)
+        return self.table.summarise(phi, self.classes, parts.total, own, sizes)
 
-    def summarise(self, drawn: Drawn, per_fold: int, untested: int, /) -> list[list[Summary]]:
-        cells = cells_of(drawn.content, self.X, self.folds, self.n_folds, per_fold, untested)
-        return summarise_path(
-            drawn.features,
-            *(self.X, self.labels, self.weight, cells),
-            *(int(self.labels.max()) + 1, int(cells.max()) + 1),
-            drawn.blocks,
-            self._run,
-        )
-
-    def scores(self, drawn: Drawn, machines: Machines, folds: Sequence[int], /) -> Array:
-        held_out = [self.where(self.folds == fold) for fold in folds]
-        tasks, owners = [], []
-        for fold, rows in enumerate(held_out):
-            readouts = readouts_of(
-                drawn, [[by_fold[fold] for by_fold in path] for path in machines]
-            )
-            for lane in lanes(len(rows.labels)):
-                owners.append(fold)
-                tasks.append(partial(project, drawn.features, rows.X[lane], readouts))
-        parts: list[list[list[Array]]] = [[] for _ in held_out]
-        for fold, lines in zip(owners, self._run(tasks), strict=True):
-            parts[fold].append(lines)
-        scores = np.empty((len(machines), len(drawn.blocks[0]), len(held_out)))
-        for fold, (rows, found) in enumerate(zip(held_out, parts, strict=True)):
-            for i, path in enumerate(machines):
-                whole = np.concatenate([part[i] for part in found])
-                lines_of = by_size(whole, [by_fold[fold] for by_fold in path])
-                for k, line in enumerate(lines_of):
-                    scores[i, k, fold] = self.score(path[k][fold], line, rows.labels, rows.weight)
+    def scores(
+        self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
+    ) -> Array:
+        scores = np.empty((len(sizes), len(folds)))
+        for j, fold in enumerate(folds):
+            rows = self.table.where(self.folds == fold)
+            own = [by_fold[j] for by_fold in machines]
+            found = project_all(phi, own, sizes, rows.X, Threads(self.table.n_jobs))
+            weight = {} if rows.weight is None else {"sample_weight": rows.weight}
+            for k, (machine, projections) in enumerate(zip(own, found, strict=True)):
+                judged = OnProjections(machine, self.classes)
+                scores[k, j] = self.scorer(judged, projections, rows.y, **weight)
         return scores
-
-    def _run(self, tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
-        return run(tasks, self.n_jobs, ahead=2)
 
 
 class Scored(NamedTuple):
     """Held-out scores and D_CS of the training sets, and what they were computed from."""
 
-    scores: Array  # (φs, sizes, folds)
-    divergences: Array  # (φs, sizes, folds)
-    # φ and summary of all rows, for a position and size, where one φ has served all folds.
-    whole: Callable[[int, int], tuple[FeatureMap, Summary]] | None = None
+    scores: Array  # (sizes, folds)
+    divergences: Array  # (sizes, folds)
+    # φ, and the summary of all rows by size, where one φ has served all folds.
+    feature_map: FeatureMap | None = None
+    summaries: Callable[[int], Summary] | None = None
 
 
-def score_path(
-    draw: Draw,
-    rows: Folded,
-    terms: Terms,
-    run: Run,
-    watch: Callable[[Iterable[Any], int], Iterable[Any]],
+def score_paths(
+    specs: Sequence[Spec],
+    sizes: Sequence[int],
+    rows: FoldedTable,
+    solver: Solver,
+    execute: Executor,
     final_folds: int | None,
-) -> Scored:
-    """Scores for each φ, size and fold.
+) -> list[Scored]:
+    """Scores for each size and fold, of each φ that is specified with the largest size.
 
-    Where folds are by content, `final_folds` says how many a machine of all rows shall keep; it
+    Where folds are by content, `final_folds` says how many a classifier of all rows shall keep; it
     divides their number.
     """
     n_folds = rows.n_folds
-    per_fold = terms.per_fold(n_folds)
-    drawn = rows.draw(draw)
-    apart = rows.apart(drawn)
-    if apart is not None:
-        paths = apart.summarise(drawn, per_fold, final_folds or 1)
-        machines = _machines(paths, range(n_folds), per_fold, terms, run, watch)
-        scores = apart.scores(drawn, machines, range(n_folds))
-        if final_folds is None:
-            return Scored(scores, _divergences(machines))
-
-        def whole(i: int, k: int) -> tuple[FeatureMap, Summary]:
-            summary = _whole(paths[i][k], n_folds * per_fold, per_fold, final_folds, run)
-            return drawn.phi_of(i, k), summary
-
-        return Scored(scores, _divergences(machines), whole)
-    parts = []
+    per_fold = solver.parts_per_fold(n_folds)
+    unseen = rows.unseen()
+    if unseen is not None:
+        parts, scored = Parts(n_folds, per_fold, final_folds or 1), []
+        for spec in specs:
+            phi = rows.draw(spec)
+            # There are fewer landmarks than asked for where there are fewer distinct rows.
+            features = [min(k, phi.h) for k in sizes]
+            path = unseen.summarise(phi, parts, features)
+            machines = _solve_all(path, range(n_folds), parts, solver, execute)
+            scores = unseen.scores(phi, machines, range(n_folds), features)
+            whole = partial(_whole, path, parts, final_folds, execute) if final_folds else None
+            scored.append(Scored(scores, _divergences(machines), phi, whole))
+        return scored
+    parts = Parts(n_folds, per_fold, 1)
+    found: list[list[tuple[Array, Array]]] = [[] for _ in specs]
     for fold in range(n_folds):
         training = rows.without(fold)
-        drawn = training.draw(draw)
-        paths = training.summarise(drawn, per_fold, 1)
-        machines = _machines(paths, [None], per_fold, terms, run, watch)
-        parts.append((rows.scores(drawn, machines, [fold]), _divergences(machines)))
-    scores, divergences = (np.concatenate(part, axis=2) for part in zip(*parts, strict=True))
-    return Scored(scores, divergences)
-
-
-def counts_of(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
-    """Rows of each class in each fold                               (n_classes · n_folds,)."""
-    tested = folds != UNTESTED
-    return np.bincount(labels[tested] * n_folds + folds[tested], minlength=n_classes * n_folds)
-
-
-def cells_of(
-    content: ContentHash, X: Any, folds: Array, n_folds: int, per_fold: int, untested: int
-) -> Array:
-    """The cell of each row."""
-    cells = np.where(folds == UNTESTED, n_folds, folds) * per_fold
-    if per_fold > 1 or untested > 1:
-        for s in chunks(*X.shape):
-            parts = np.where(folds[s] == UNTESTED, untested, per_fold).astype(np.uint64)
-            cells[s] += (content(X[s]) % parts).astype(cells.dtype)
-    return cells
-
-
-def _whole(summary: Summary, n_tested: int, per_fold: int, final_folds: int, run: Run) -> Summary:
-    """The cells of all rows, put into the folds that a machine of its own would keep."""
-    numbers = np.arange(summary.n_folds)
-    final = np.where(numbers < n_tested, numbers // per_fold, numbers - n_tested) % final_folds
-    tasks = [
-        partial(reduce, add, [cells[j] for j in np.flatnonzero(final == fold)])
-        for cells in summary.cells
-        for fold in range(final_folds)
+        for spec, own in zip(specs, found, strict=True):
+            phi = training.draw(spec)
+            features = [min(k, phi.h) for k in sizes]
+            path = training.summarise(phi, parts, features)
+            machines = _solve_all(path, [None], parts, solver, execute)
+            own.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
+    return [
+        Scored(np.hstack([scores for scores, _ in own]), np.hstack([d for _, d in own]))
+        for own in found
     ]
-    sums = list(run(tasks))
-    return Summary(
-        tuple(
-            tuple(sums[c * final_folds : (c + 1) * final_folds]) for c in range(summary.n_classes)
-        )
-    )
 
 
-def _machines(
-    paths: list[list[Summary]],
+def sample_of(table: Table, content: ContentHash, k: int) -> RowSample:
+    """A sample of k rows, or the empty one without a pass over the rows."""
+    return table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+
+
+def count_folds(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
+    """Rows of each class in each fold   (n_classes · n_folds,)."""
+    tested = folds != UNTESTED
+    groups = labels[tested].astype(np.intp) * n_folds + folds[tested]
+    return np.bincount(groups, minlength=n_classes * n_folds)
+
+
+def project_all(
+    phi: FeatureMap, machines: list[Machine], sizes: Sequence[int], X: Any, execute: Executor
+) -> list[Array]:
+    """The projections of rows by the machine of each size, from one pass of φ."""
+    # Operators of all sizes side by side, zero on features that a size lacks.
+    operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
+    for padded, machine, k in zip(operators, machines, sizes, strict=True):
+        padded[:, :k] = machine.operators
+    folded = phi.folded(np.vstack(operators)).T.astype(X.dtype)
+    projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
+    return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
+
+
+def _whole(
+    path: list[Summary], parts: Parts, final_folds: int, execute: Executor, size: int
+) -> Summary:
+    """The parts of all rows, put into the folds that a classifier of its own would keep."""
+    numbers = np.arange(parts.total)
+    tested = parts.n_folds * parts.per_fold
+    final = np.where(numbers < tested, numbers // parts.per_fold, numbers - tested) % final_folds
+    return _added(path[size], [np.flatnonzero(final == f) for f in range(final_folds)], execute)
+
+
+def _added(summary: Summary, groups: Sequence[Any], execute: Executor) -> Summary:
+    """The summary whose folds are the sums of groups of folds."""
+    tasks = [
+        partial(reduce, add, [folds[j] for j in group])
+        for folds in summary.moments
+        for group in groups
+    ]
+    sums, n = list(execute(tasks)), len(groups)
+    return Summary(tuple(tuple(sums[c * n : (c + 1) * n]) for c in range(len(summary.moments))))
+
+
+def _solve_all(
+    path: list[Summary],
     left_out: Sequence[int | None],
-    per_fold: int,
-    terms: Terms,
-    run: Run,
-    watch: Callable[[Iterable[Any], int], Iterable[Any]],
+    parts: Parts,
+    solver: Solver,
+    execute: Executor,
 ) -> Machines:
-    """For each φ and size the machines without each fold to leave out, if any."""
-    groups = GROUPS if terms.cells else 1
+    """For each size the machines without each fold to leave out, if any."""
+    n_groups = min(solver.n_groups, parts.total)
     machines: Machines = []
-    for path in paths:
-        machines.append([])
-        for summary in path:
-            grouped = _grouped(summary, groups, run)
-            tasks = [partial(_solve, summary, grouped, fold, per_fold, terms) for fold in left_out]
-            machines[-1].append(list(watch(run(tasks), len(tasks))))
+    for summary in path:
+        groups = [range(g, parts.total, n_groups) for g in range(n_groups)]
+        grouped = _added(summary, groups, execute)
+        tasks = [partial(_solve, summary, grouped, fold, parts, solver) for fold in left_out]
+        machines.append(list(solver.watch(execute(tasks), len(tasks))))
     return machines
 
 
-def _grouped(summary: Summary, groups: int, run: Run) -> Summary:
-    groups = min(groups, summary.n_folds)
-    tasks = [
-        partial(reduce, add, cells[g::groups]) for cells in summary.cells for g in range(groups)
-    ]
-    sums = list(run(tasks))
-    return Summary(
-        tuple(tuple(sums[c * groups : (c + 1) * groups]) for c in range(summary.n_classes))
-    )
-
-
 def _solve(
-    summary: Summary, grouped: Summary, fold: int | None, per_fold: int, terms: Terms
+    summary: Summary, grouped: Summary, fold: int | None, parts: Parts, solver: Solver
 ) -> Machine:
-    """The machine of all cells but those of one fold."""
-    training = [list(groups) for groups in grouped.cells]
+    """The machine of all parts but those of one fold."""
+    training = [list(groups) for groups in grouped.moments]
     if fold is not None:
-        for j in range(fold * per_fold, (fold + 1) * per_fold):
-            for mine, cells in zip(training, summary.cells, strict=True):
+        for j in range(fold * parts.per_fold, (fold + 1) * parts.per_fold):
+            for mine, folds in zip(training, summary.moments, strict=True):
                 # Taking one fold out of the sum is cheaper than adding up the others.
-                mine[j % len(mine)] = mine[j % len(mine)] - cells[j]
-    return terms.solve(Summary(tuple(map(tuple, training))))
+                mine[j % len(mine)] = mine[j % len(mine)] - folds[j]
+    counts = np.array([sum(part.n for part in groups) for groups in training])
+    log_priors, log_costs = solver.priors_and_costs(counts)
+    return solve(
+        Summary(tuple(map(tuple, training))),
+        shrinkage=solver.shrinkage,
+        ridge=solver.ridge,
+        cross_fitted=solver.cross_fitted,
+        log_priors=log_priors,
+        log_costs=log_costs,
+    )
 
 
 def _divergences(machines: Machines) -> Array:
-    """D_CS of each machine                                          (φs, sizes, folds)."""
-    return np.array(
-        [[[float(m.divergences.mean()) for m in by_fold] for by_fold in path] for path in machines]
-    )
-
-
-def by_size(lines: Array, machines: list[Machine]) -> list[Array]:
-    """The projections of each size's machine, from all of them side by side."""
-    pairs = np.cumsum([len(machine.pairs) for machine in machines])[:-1]
-    return np.split(lines.astype(float), pairs, axis=1)
-
-
-def readouts_of(drawn: Drawn, machines: list[list[Machine]]) -> list[Array]:
-    """For each φ the operators of all sizes, zero on neurons a size lacks    (h, sizes · pairs)."""
-    readouts = []
-    for h, blocks, path in zip(drawn.features.sizes, drawn.blocks, machines, strict=True):
-        padded = [np.zeros((h, len(machine.pairs))) for machine in path]
-        for readout, block, machine in zip(padded, blocks, path, strict=True):
-            readout[np.r_[block]] = machine.operators.T
-        readouts.append(np.hstack(padded))
-    return readouts
-
-
-def project(features: Features, X: Any, readouts: list[Array]) -> list[Array]:
-    """Rows on the lines of every φ's and size's machine, from one look at them."""
-    n = X.shape[0]
-    work = features.worker(min(chunk_rows(features.width), n), X.dtype)
-    readouts = [readout.astype(X.dtype, copy=False) for readout in readouts]
-    lines = [np.empty((n, readout.shape[1]), X.dtype) for readout in readouts]
-    for s in chunks(n, features.width):
-        for line, readout, H in zip(lines, readouts, work(dense(X[s])), strict=True):
-            line[s] = H @ readout
-    return lines
+    """D_CS of each machine   (sizes, folds)."""
+    return np.array([[float(m.divergences.mean()) for m in by_fold] for by_fold in machines])

@@ -1,22 +1,21 @@
-"""Columns as numbers: scikit-learn's encoders, rebuilt from the few values they have learnt.
+"""Columns as numbers, from the few values that a model has learnt of them.
 
 Numbers, booleans (0, 1) and dates (days since 1970) get the median where a value is missing, and a
 column that says so where values were missing in training. Text becomes one column for each frequent
-category, missing being one of them, and one for all others, seen or not.
+category, missing being one of them, and one for all others, seen or not. This is what
+scikit-learn's SimpleImputer and OneHotEncoder give, without keeping them fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from sklearn.impute import SimpleImputer
-from sklearn.preprocessing import OneHotEncoder
 
 from ..errors import InputError
 
@@ -40,43 +39,38 @@ class Numeric:
         try:
             return as_numbers(array, self.kind)
         except pa.ArrowException as error:
+            strange = first_misfit(array, lambda cell: as_numbers(cell, self.kind))
             raise InputError(
                 f"Column {self.name!r} must hold {KINDS[self.kind]}, as in training; it holds "
-                f"{_misfit(array, self.kind)!r}. Correct it, or leave the cell empty."
+                f"{strange!r}. Correct it, or leave the cell empty."
             ) from error
 
 
 @dataclass(frozen=True)
 class Category:
-    """A column of text with categories of their own for the frequent ones."""
+    """A column of text with a number of its own for each frequent category."""
 
     name: str
     kept: tuple[str | None, ...]  # None is a missing value
     rest: bool  # whether there were others in training
 
     @cached_property
-    def encoder(self) -> OneHotEncoder:
-        """Fitted to two cells of each kept category and, if there were others, to one of them."""
-        other = "other"
-        while other in self.kept:
-            other += "."
-        cells = np.array([*self.kept, *self.kept, *([other] if self.rest else [])], object)
-        encoder = OneHotEncoder(
-            min_frequency=2, handle_unknown="infrequent_if_exist", sparse_output=False
-        )
-        return encoder.fit(cells[:, None])
+    def order(self) -> list[str | None]:
+        """The kept categories in the order of their numbers."""
+        return sorted(self.kept, key=lambda category: (category is None, category))
 
     @property
     def names(self) -> list[str]:
-        """What each column it becomes stands for."""
-        kept = [category for category in self.encoder.categories_[0] if category in self.kept]
-        told = ["missing" if category is None else str(category) for category in kept]
-        return [f"{self.name} = {one}" for one in [*told, *(["(other)"] if self.rest else [])]]
+        """What each number stands for."""
+        kept = ["missing" if category is None else category for category in self.order]
+        return [f"{self.name} = {one}" for one in kept + ["(other)"] * self.rest]
 
     def encode(self, array: pa.Array) -> Array:
-        """One column of 0 and 1 for each category."""
-        cells = as_text(array).to_numpy(zero_copy_only=False)
-        return self.encoder.transform(cells.astype(object)[:, None])
+        """0 and 1 for each category                              (n, len(names))."""
+        order = pa.array(self.order, pa.string())
+        position = pc.fill_null(pc.index_in(array.cast(pa.string()), order), len(order))
+        one_hot = np.eye(len(order) + 1)[position.to_numpy(zero_copy_only=False)]
+        return one_hot[:, : len(order) + self.rest]
 
 
 @dataclass(frozen=True)
@@ -86,87 +80,48 @@ class Columns:
     used: tuple[Numeric | Category, ...]
     dropped: Mapping[str, str]  # name: reason
 
-    @property
-    def numeric(self) -> list[Numeric]:
-        """Columns of numbers, which come first in an encoded row."""
-        return [column for column in self.used if isinstance(column, Numeric)]
-
-    @property
-    def categories(self) -> list[Category]:
-        """Columns of text, which come last."""
-        return [column for column in self.used if isinstance(column, Category)]
-
-    @cached_property
-    def imputer(self) -> SimpleImputer:
-        """Fitted to a row of medians and a row with gaps where training had some."""
-        medians = [column.median for column in self.numeric]
-        gaps = [np.nan if column.gaps else column.median for column in self.numeric]
-        return SimpleImputer(strategy="median", add_indicator=True).fit(np.array([medians, gaps]))
-
     @cached_property
     def names(self) -> list[str]:
         """What each number of an encoded row stands for."""
+        numeric = [column for column in self.used if isinstance(column, Numeric)]
         return [
-            *(column.name for column in self.numeric),
-            *(f"{column.name} is missing" for column in self.numeric if column.gaps),
-            *(name for column in self.categories for name in column.names),
+            *(column.name for column in numeric),
+            *(f"{column.name} is missing" for column in numeric if column.gaps),
+            *(n for column in self.used if isinstance(column, Category) for n in column.names),
         ]
 
     def encode(self, batch: Any) -> Array:
         """Rows of a record batch or table as numbers             (n, len(names))."""
         self.require(batch.schema.names)
-        parts = []
-        if self.numeric:
-            values = [column.values(_column(batch, column.name)) for column in self.numeric]
-            numbers = np.column_stack(values)
-            # scikit-learn refuses to look at no rows.
-            width = len(values) + sum(column.gaps for column in self.numeric)
-            parts.append(self.imputer.transform(numbers) if len(numbers) else np.empty((0, width)))
-        for category in self.categories:
-            array = _column(batch, category.name)
-            parts.append(
-                category.encode(array) if len(array) else np.empty((0, len(category.names)))
-            )
-        return np.ascontiguousarray(np.hstack(parts))
+        numbers, gaps, categories = [], [], []
+        for column in self.used:
+            array = batch.column(column.name)
+            if isinstance(array, pa.ChunkedArray):
+                array = array.combine_chunks()
+            if isinstance(column, Category):
+                categories.append(column.encode(array))
+                continue
+            values = column.values(array)
+            missing = np.isnan(values)
+            numbers.append(np.where(missing, column.median, values))
+            if column.gaps:
+                gaps.append(missing.astype(float))
+        return np.column_stack([*numbers, *gaps, *categories])
 
-    def require(self, names: Iterable[str]) -> None:
+    def require(self, names: list[str]) -> None:
         """Raise unless all columns are among these names."""
-        there = set(names)
-        missing = [column.name for column in self.used if column.name not in there]
+        missing = [c.name for c in self.used if c.name not in set(names)]
         if missing:
             raise InputError(
                 f"The table must have all columns of the training table; it lacks "
                 f"{', '.join(map(repr, missing[:5]))}{' and others' if missing[5:] else ''}."
             )
 
-    def as_values(self) -> dict[str, Any]:
-        """Plain values, from which `from_values` makes the same columns."""
-        return {"used": [asdict(column) for column in self.used], "dropped": dict(self.dropped)}
-
-    @classmethod
-    def from_values(cls, values: Any) -> Self:
-        """Columns from plain values; TypeError or ValueError where they are none."""
-        used = tuple(_column_of(dict(item)) for item in values["used"])
-        dropped = {str(name): str(reason) for name, reason in values["dropped"].items()}
-        return cls(used, dropped)
-
-
-def _column_of(item: dict[str, Any]) -> Numeric | Category:
-    if "kept" not in item:
-        column = Numeric(**item)
-        if column.kind not in KINDS or not isinstance(column.gaps, bool):
-            raise ValueError(f"column {column.name!r} is of no known kind")
-        return Numeric(str(column.name), column.kind, float(column.median), column.gaps)
-    kept = tuple(item["kept"])
-    if not all(one is None or isinstance(one, str) for one in kept):
-        raise TypeError("categories must be text")
-    return Category(str(item["name"]), kept, bool(item["rest"]))
-
 
 def as_numbers(array: pa.Array, kind: str) -> Array:
     """Cells as floats, NaN where missing or infinite; ArrowException where some are none."""
     if kind == "date":
-        numbers = pc.divide(pc.cast(_moments(array).cast(pa.int64()), pa.float64(), False), DAY)
+        numbers = pc.divide(pc.cast(_microseconds(array), pa.float64(), False), DAY)
     elif kind == "boolean" or pa.types.is_boolean(array.type):
         numbers = array.cast(pa.bool_()).cast(pa.int8()).cast(pa.float64())
     else:
@@ -176,41 +131,22 @@ def as_numbers(array: pa.Array, kind: str) -> Array:
     return values
 
 
-def _moments(array: pa.Array) -> pa.Array:
-    """Dates in microseconds."""
+def _microseconds(array: pa.Array) -> pa.Array:
+    """Dates in microseconds since 1970."""
     if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
         raise pa.ArrowInvalid("numbers are no dates")
     zone = array.type.tz if pa.types.is_timestamp(array.type) else None
     try:
-        return array.cast(pa.timestamp("us", zone), safe=False)
+        return array.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64())
     except pa.ArrowInvalid:  # text with an offset from Greenwich
-        return array.cast(pa.timestamp("us", "UTC"), safe=False)
+        return array.cast(pa.timestamp("us", "UTC"), safe=False).cast(pa.int64())
 
 
-def as_text(array: pa.Array) -> pa.Array:
-    """Cells as strings."""
-    return array if array.type == pa.string() else array.cast(pa.string())
-
-
-def fits(value: Any, cast: Callable[[pa.Array], Any]) -> bool:
-    """Whether a cell survives a cast."""
-    try:
-        cast(pa.array([value]))
-    except pa.ArrowException:
-        return False
-    return True
-
-
-def _misfit(array: pa.Array, kind: str) -> Any:
-    """A cell that is not of the kind."""
-    for value in array.unique().to_pylist():
-        if value is not None and not fits(value, lambda cell: as_numbers(cell, kind)):
-            return value
+def first_misfit(array: pa.Array, cast: Callable[[pa.Array], Any]) -> Any:
+    """The first cell that does not survive a cast, or the type of all where each does."""
+    for value in array.unique().drop_null():
+        try:
+            cast(pa.array([value.as_py()]))
+        except pa.ArrowException:
+            return value.as_py()
     return str(array.type)
-
-
-def _column(batch: Any, name: str) -> pa.Array:
-    column = batch.column(name)
-    if isinstance(column, pa.ChunkedArray):
-        column = column.combine_chunks()
-    return column

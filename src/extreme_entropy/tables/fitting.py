@@ -1,32 +1,47 @@
-"""A table and its target ↦ a model: one pass to look, a choice on a sample, one pass to learn."""
+"""A table and its target ↦ a model: a pass over its columns, a choice on a sample, a pass to learn.
+
+The choice is by cross-validated GMean. Its estimate allows for the choice: in each fold it takes
+the score of the candidate that the other folds would have chosen, so that no row both chooses and
+scores.
+"""
 
 from __future__ import annotations
 
-import platform
 import warnings
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+from scipy.stats import t as student
+from sklearn.base import clone
 
 from ..errors import ExtremeEntropyWarning, InputError
 from ..estimators.base import EntropyClassifier
-from .choosing import MODELS, Choice, choose, match_costs
-from .labels import told
-from .model import TableModel
-from .profile import Profile, Watch, profile, unwatched
+from ..estimators.eekm import EEKMClassifier
+from ..estimators.eem import EEMClassifier
+from ..metrics import label_text
+from ..progress import with_progress
+from ..selection.eekm_cv import EEKMClassifierCV
+from ..selection.eem_cv import EEMClassifierCV
+from ..versions import installed_versions
+from .model import Candidate, FitFacts, GMeanEstimate, LabelledRows, TableModel
+from .profile import profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
 
-WORTH_A_MERGE = 2**22  # numbers
+MODELS: dict[str, tuple[Any, Any]] = {
+    "eem": (EEMClassifier, EEMClassifierCV),
+    "eekm": (EEKMClassifier, EEKMClassifierCV),
+}
+SIZE_NAMES = {"eem": "n_hidden", "eekm": "n_landmarks"}
+SIZES = {"eem": (50, 100, 250, 500), "eekm": (50, 100, 250)}
+FOLDS = 10
 MOST_NUMBERS = 2**24  # of the encoded sample: 128 MiB
 FEWEST_COMPARED = 2000  # rows, however many columns
-PACKAGES = ("extreme-entropy", "numpy", "scipy", "scikit-learn", "pyarrow")
 
 
 def fit_table(
@@ -38,7 +53,7 @@ def fit_table(
     costs: dict[str, float] | None = None,
     seed: int = 0,
     drop: Sequence[str] = (),
-    watch: Watch = unwatched,
+    progress: bool = False,
     n_jobs: int = -1,
 ) -> TableModel:
     """Fit a model to a table.
@@ -54,13 +69,13 @@ def fit_table(
     size : int, optional
         Neurons or landmarks; otherwise several are compared.
     costs : dict of str to float, optional
-        Cost of taking a row of a label for another, by the word for the label.
+        Cost of taking a row of a label for another, by the label as text.
     seed : int, default=0
-        For the sample and the machine.
+        Random seed of the sample and the model.
     drop : sequence of str, default=()
         Columns to leave out.
-    watch : callable, optional
-        Wraps batches, to show progress.
+    progress : bool, default=False
+        Show bars where stderr is a terminal.
     n_jobs : int, default=-1
         Threads.
 
@@ -71,26 +86,27 @@ def fit_table(
     """
     if target in drop:
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
-    seen = profile(source, target, drop, seed, watch)
-    priced = match_costs(costs, {told(label): label for label in seen.classes.tolist()})
-    sample, labels, fair = _encoded(seen, seed)
-    with _noted() as notes:
-        choice = choose(
-            sample,
-            labels,
-            MODELS if model == "auto" else (model,),
-            size=size,
-            seed=seed,
-            n_jobs=n_jobs,
-            watch=lambda steps, label: watch(steps, label, None),
+    profiled = profile(source, target, drop, seed, progress=progress)
+    costs_by_label = _costs_by_label(costs, profiled.classes)
+    # Of a wide table fewer rows are compared.
+    sample = profiled.sample
+    most = max(FEWEST_COMPARED, MOST_NUMBERS // len(profiled.columns.names))
+    some = np.arange(len(sample.labels))
+    if len(some) > most:
+        some = np.sort(np.random.default_rng(seed).choice(some, most, replace=False))
+    X, y = profiled.columns.encode(sample.rows.take(some)), sample.labels[some]
+    with _library_warnings() as messages:
+        classifier, facts = choose(
+            X, y, model, size=size, seed=seed, n_jobs=n_jobs, progress=progress
         )
-        # φ is drawn from a fair sample of all rows, since the first ones may be all alike.
-        machine = choice.empty(sample[fair], labels[fair], seen.classes, costs=priced)
-        empty = TableModel(machine, seen.columns, target, seen.label_kind, {})
-        classifier, _ = _learn(empty, source, watch)
-    facts = {**_facts(source, seed, notes), **_seen(seen), **_chosen(choice, costs)}
-    facts["compared_rows"] = len(labels)
-    return TableModel(classifier, seen.columns, target, seen.label_kind, facts)
+        # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
+        uniform = sample.uniform[some]
+        classifier.set_params(costs=costs_by_label)
+        empty = classifier.partial_fit(X[uniform], y[uniform], profiled.classes).twin()
+        facts = replace(facts, costs=costs, missing=profiled.missing)
+        fitted = TableModel(empty, profiled.columns, target, profiled.label_kind, facts)
+        fitted = _learn(fitted, source, progress)
+    return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
 
 
 def fit_like(
@@ -98,136 +114,116 @@ def fit_like(
     like: TableModel,
     *,
     costs: dict[str, float] | None = None,
-    watch: Watch = unwatched,
+    progress: bool = False,
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
-    names = dict(zip(like.label_names, like.classifier.classes_.tolist(), strict=True))
-    twin = like.classifier.twin().set_params(costs=match_costs(costs, names))
-    with _noted() as notes:
-        empty = TableModel(twin, like.columns, like.target, like.label_kind, {})
-        classifier, counted = _learn(empty, source, watch)
-    kept = {name: like.facts.get(name) for name in ("model", "size", "seed", "dropped")}
-    facts = {
-        **_facts(source, kept["seed"], notes),
-        **kept,
-        **counted,
-        "costs": costs,
-        "estimate": None,
-        "path": [],
-    }
-    return TableModel(classifier, like.columns, like.target, like.label_kind, facts)
+    twin = like.classifier.twin()
+    twin.set_params(costs=_costs_by_label(costs, twin.classes_))
+    model, size, seed = like.facts.model, like.facts.size, like.facts.seed
+    facts = FitFacts(model=model, size=size, seed=seed, costs=costs)
+    with _library_warnings() as messages:
+        fitted = _learn(replace(like, classifier=twin, facts=facts), source, progress)
+    return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
 
 
-def _encoded(seen: Profile, seed: int) -> tuple[Array, Array, Array]:
-    """The sample as numbers, its labels and which rows are fair; fewer rows of a wide table."""
-    sample, n = seen.sample, len(seen.sample.labels)
-    most = max(FEWEST_COMPARED, MOST_NUMBERS // len(seen.columns.names))
-    chosen = np.arange(n)
-    if n > most:
-        chosen = np.sort(np.random.default_rng(seed).choice(n, most, replace=False))
-    X = seen.columns.encode(sample.rows.take(chosen))
-    return X, sample.labels[chosen], sample.fair[chosen]
+def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
+    """All rows learnt into an empty model, and counted."""
+    rows = LabelledRows(empty, source, "learn from", progress="learning" if progress else None)
+    for X, y in rows:
+        empty.classifier.partial_fit(X, y)
+    if all(rows.class_counts.values()):
+        _ = empty.classifier.machine_  # solved now, with its warnings
+    facts = replace(
+        empty.facts,
+        source=source.name,
+        when=datetime.now(UTC).isoformat(timespec="seconds"),
+        versions=installed_versions("pyarrow"),
+        rows=rows.rows,
+        rows_without_label=rows.rows_without_label,
+        class_counts=rows.class_counts,
+        missing=empty.facts.missing or {name: n for name, n in rows.missing.items() if n},
+    )
+    return replace(empty, facts=facts)
 
 
-def _learn(
-    empty: TableModel, source: Source, watch: Watch
-) -> tuple[EntropyClassifier, dict[str, Any]]:
-    """All rows learnt into an empty classifier, and their counts."""
-    columns = empty.require(source)
-    counts: Counter[str] = Counter(dict.fromkeys(empty.label_names, 0))
-    missing: Counter[str] = Counter()
-    read = 0
+def choose(
+    X: Array,
+    y: Array,
+    model: str,
+    *,
+    size: int | None,
+    seed: int,
+    n_jobs: int,
+    progress: bool = False,
+) -> tuple[EntropyClassifier, FitFacts]:
+    """The best of the models and sizes for these rows, unfitted, and how it was chosen."""
+    names = list(MODELS) if model == "auto" else [model]
+    options = {"n_jobs": n_jobs, "random_state": seed}
+    folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+    if folds < 2:
+        given = {} if size is None else {SIZE_NAMES[names[0]]: size}
+        classifier = MODELS[names[0]][0](**options, **given)
+        size = getattr(classifier, SIZE_NAMES[names[0]])
+        return classifier, FitFacts(model=names[0], size=size, seed=seed)
+    searches: dict[str, Any] = {}
+    steps = with_progress(names, label="comparing models", unit="kind", terminal_only=True)
+    for name in steps if progress else names:
+        # More neurons than half the rows are never needed.
+        sizes = [size] if size else [k for k in SIZES[name] if k == 50 or 2 * k <= len(y)]
+        search = MODELS[name][1](**{SIZE_NAMES[name]: sizes}, cv=folds, **options)
+        searches[name] = search.fit(X, y)
+    winner = max(searches, key=lambda name: round(searches[name].best_score_, 12))
+    best = searches[winner]
+    path = tuple(
+        Candidate(name, setting, int(k), float(gmean), float(divergence))
+        for name, path in ((name, search.path_) for name, search in searches.items())
+        for setting, *by_size in zip(path.labels, path.mean_scores, path.divergences, strict=True)
+        for k, gmean, divergence in zip(path.sizes, *by_size, strict=True)
+    )
+    scores = np.concatenate([s.path_.scores.reshape(-1, folds) for s in searches.values()])
+    return clone(best.best_estimator_), FitFacts(
+        model=winner,
+        size=int(best.best_params_[SIZE_NAMES[winner]]),
+        seed=seed,
+        compared_rows=len(y),
+        estimate=estimate_choice(scores),
+        path=path,
+    )
 
-    def rows() -> Iterator[tuple[Array, Array]]:
-        nonlocal read
-        for batch in empty.pieces(watch(source.batches(columns), "learning", source)):
-            read += batch.num_rows
-            there = empty.labelled(batch)
-            y = empty.labels(there)
-            counts.update(map(told, y.tolist()))
-            missing.update({name: there.column(name).null_count for name in columns})
-            yield empty.encode(there), y
 
-    classifier = empty.classifier
-    for X, y in _gathered(rows()):
-        classifier.partial_fit(X, y)
-    if not sum(counts.values()):
+def estimate_choice(scores: Array) -> GMeanEstimate:
+    """GMean of a choice by scores (candidates, folds), and its 95 % interval over the folds."""
+    n_folds = scores.shape[1]
+    others = (scores.sum(axis=1, keepdims=True) - scores) / (n_folds - 1)
+    held_out = scores[others.argmax(axis=0), np.arange(n_folds)]
+    mean = float(held_out.mean())
+    reach = float(student.ppf(0.975, n_folds - 1) * held_out.std(ddof=1) / np.sqrt(n_folds))
+    return GMeanEstimate(mean, max(0.0, mean - reach), min(1.0, mean + reach), n_folds, len(scores))
+
+
+def _costs_by_label(costs: dict[str, float] | None, classes: Array) -> dict[Any, float] | None:
+    """Costs by label, from costs by the text of labels."""
+    labels = {label_text(label): label for label in classes.tolist()}
+    strange = [text for text in costs or {} if text not in labels]
+    if strange:
         raise InputError(
-            f"{source.name!r} must have rows with a label in {empty.target!r} to learn from; "
-            "it has none."
+            f"A cost must be that of a label; {strange[0]!r} is none. "
+            f"The labels are {', '.join(map(repr, labels))}."
         )
-    if all(counts.values()):
-        _ = classifier.machine_  # solved now, so that its warnings are heard
-    return classifier, {
-        "rows": sum(counts.values()),
-        "rows_without_label": read - sum(counts.values()),
-        "class_counts": dict(counts),
-        "missing": {name: n for name, n in missing.items() if n},
-    }
-
-
-def _gathered(parts: Iterator[tuple[Array, Array]]) -> Iterator[tuple[Array, Array]]:
-    """Rows put together until they are worth the cost of a merge."""
-    waiting: list[tuple[Array, Array]] = []
-    for X, y in parts:
-        waiting += [(X, y)] if len(y) else []
-        if sum(len(part[1]) for part in waiting) >= min(WORTH_A_MERGE // X.shape[1], 2**14):
-            yield _stacked(waiting)
-            waiting = []
-    if waiting:
-        yield _stacked(waiting)
-
-
-def _stacked(parts: list[tuple[Array, Array]]) -> tuple[Array, Array]:
-    rows, labels = zip(*parts, strict=True)
-    return np.concatenate(rows), np.concatenate(labels)
+    return {labels[text]: cost for text, cost in costs.items()} if costs else None
 
 
 @contextmanager
-def _noted() -> Iterator[list[str]]:
+def _library_warnings() -> Iterator[list[str]]:
     """The library's warnings as a list, each once; those of others go their way."""
-    notes: list[str] = []
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExtremeEntropyWarning)
-        yield notes
+        yield messages
     for warning in caught:
         if not issubclass(warning.category, ExtremeEntropyWarning):
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-        elif str(warning.message) not in notes:
-            notes.append(str(warning.message))
-
-
-def _facts(source: Source, seed: int | None, notes: list[str]) -> dict[str, Any]:
-    return {
-        "when": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {
-            "python": platform.python_version(),
-            **{package: version(package) for package in PACKAGES},
-        },
-        "seed": seed,
-        "source": source.name,
-        "warnings": notes,
-    }
-
-
-def _seen(seen: Profile) -> dict[str, Any]:
-    labels = map(told, seen.classes.tolist())
-    return {
-        "rows": seen.rows,
-        "rows_without_label": seen.unlabelled,
-        "class_counts": dict(zip(labels, seen.counts.tolist(), strict=True)),
-        "missing": seen.missing,
-        "dropped": dict(seen.columns.dropped),
-    }
-
-
-def _chosen(choice: Choice, costs: dict[str, float] | None) -> dict[str, Any]:
-    return {
-        "model": choice.model,
-        "size": choice.size,
-        "costs": costs,
-        "estimate": choice.estimate,
-        "path": choice.path,
-    }
+        elif str(warning.message) not in messages:
+            messages.append(str(warning.message))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,15 +14,73 @@ import pyarrow as pa
 from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
-from ..estimators.saving import packed, unpacked
-from .columns import Columns
-from .labels import TYPES, has_label, read_labels, told
-from .reading import Source
+from ..estimators.saving import pack, unpack
+from ..metrics import label_text
+from .columns import KINDS, Columns, Numeric
+from .labels import TYPES, has_label, read_labels
+from .reading import BATCH_ROWS, Source
+from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
 
-NUMBERS = 2**23  # of encoded rows that are held at once: 64 MiB
+NUMBERS = 2**22  # of encoded rows that are held at once: 32 MiB
 FEWEST = 256  # rows, however many columns
+
+
+@dataclass(frozen=True)
+class GMeanEstimate:
+    """Cross-validated GMean of the chosen model, with a 95 % interval over the folds."""
+
+    gmean: float
+    low: float
+    high: float
+    folds: int
+    candidates: int  # that were compared
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A model that was compared with others before one was chosen."""
+
+    model: str
+    setting: str
+    size: int
+    gmean: float
+    divergence: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitFacts:
+    """How a model of a table came to be."""
+
+    model: str  # "eem" or "eekm"
+    size: int  # neurons or landmarks
+    seed: int
+    source: str = ""
+    when: str = ""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    rows: int = 0
+    rows_without_label: int = 0
+    class_counts: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)  # cells of columns that lack some
+    costs: Mapping[str, float] | None = None
+    compared_rows: int | None = None
+    estimate: GMeanEstimate | None = None  # None where nothing was or could be held out
+    path: tuple[Candidate, ...] = ()
+    warnings: tuple[str, ...] = ()
+    command: str = ""
+    merged: tuple[str, ...] = ()  # the files that were put together
+
+    def added_to(self, other: FitFacts) -> FitFacts:
+        """Facts of two models together; the estimate of one does not hold for both."""
+        return replace(
+            self,
+            estimate=None,
+            rows=self.rows + other.rows,
+            rows_without_label=self.rows_without_label + other.rows_without_label,
+            class_counts=dict(Counter(self.class_counts) + Counter(other.class_counts)),
+            missing=dict(Counter(self.missing) + Counter(other.missing)),
+        )
 
 
 @dataclass(frozen=True)
@@ -38,9 +97,8 @@ class TableModel:
         The column that holds the labels.
     label_kind : {"integer", "boolean", "number", "text"}
         What labels are.
-    facts : dict
-        Plain values: command, when, versions, seed, source, rows, class_counts, missing, dropped,
-        warnings, estimate and, where sizes were compared, path.
+    facts : FitFacts
+        How it came to be.
 
     Examples
     --------
@@ -62,7 +120,7 @@ class TableModel:
     columns: Columns
     target: str
     label_kind: str
-    facts: dict[str, Any]
+    facts: FitFacts
 
     @property
     def label_type(self) -> pa.DataType:
@@ -71,16 +129,17 @@ class TableModel:
 
     @property
     def label_names(self) -> list[str]:
-        """The classes in words, in the order of the classifier's `classes_`."""
-        return [told(label) for label in self.classifier.classes_.tolist()]
+        """The classes as text, in the order of the classifier's `classes_`."""
+        return [label_text(label) for label in self.classifier.classes_.tolist()]
 
     def encode(self, batch: Any) -> Array:
         """Rows of a record batch or table as the classifier takes them."""
         return self.columns.encode(batch)
 
     def labels(self, batch: Any) -> Array:
-        """Labels of a record batch or table in which every row has one (see `labelled`)."""
-        self._require_target(batch)
+        """Labels of a record batch or table in which every row has one."""
+        if self.target not in batch.schema.names:
+            raise InputError(f"The rows must have a column {self.target!r} with their labels.")
         array = batch.column(self.target)
         labels = read_labels(
             array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array,
@@ -91,51 +150,53 @@ class TableModel:
             known = ", ".join(map(repr, self.label_names))
             raise InputError(
                 f"The labels in column {self.target!r} must be among {known}; "
-                f"there is also {told(strange[0])!r}."
+                f"there is also {label_text(strange[0])!r}."
             )
         return labels
 
-    def pieces(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The same rows in batches that are not too large once encoded."""
-        rows = max(FEWEST, NUMBERS // len(self.columns.names))
-        for batch in batches:
-            for start in range(0, batch.num_rows, rows):
-                yield batch.slice(start, rows)
+    def batches(
+        self, source: Source, *, target: bool, progress: str | None = None
+    ) -> Iterator[pa.Table]:
+        """The rows of a table, as many at a time as take little memory once encoded.
 
-    def labelled(self, batch: Any) -> Any:
-        """The rows that have a label."""
-        self._require_target(batch)
-        labels = batch.column(self.target)
-        return batch.filter(has_label(labels))
-
-    def require(self, source: Source, *, target: bool = True) -> list[str]:
-        """The columns to read from a table; an error names those it lacks."""
+        Only the columns that are used are read, and the labels if `target`. `progress` is as for
+        `Source.batches`.
+        """
         self.columns.require(source.schema.names)
-        if target:
-            self._require_target(source)
-        return [column.name for column in self.columns.used] + [self.target] * target
+        columns = [column.name for column in self.columns.used] + [self.target] * target
+        rows = min(BATCH_ROWS, max(FEWEST, NUMBERS // len(self.columns.names)))
+        waiting: list[pa.RecordBatch] = []
+        for batch in source.batches(columns, progress=progress):
+            waiting.append(batch)
+            n = sum(one.num_rows for one in waiting)
+            if n >= rows:
+                table = pa.Table.from_batches(waiting)
+                for start in range(0, n - n % rows, rows):
+                    yield table.slice(start, rows)
+                waiting = table.slice(n - n % rows).to_batches()
+        if waiting:
+            yield pa.Table.from_batches(waiting)
 
     def merged(self, others: Iterable[TableModel]) -> TableModel:
         """This model and others, as if fitted on the rows of all."""
-        classifier, facts = self.classifier, dict(self.facts)
+        classifier, facts = self.classifier, self.facts
         for other in others:
             if other.target != self.target or other.columns.used != self.columns.used:
                 raise MergeError(
                     "Models can be merged only if they read the same columns in the same way; "
-                    "these two learnt them apart. Fit one with: eem fit … --like OTHER"
+                    "these two were fitted independently. Fit one with: eem fit … --like OTHER"
                 )
-            classifier = classifier + other.classifier
-            facts = _summed(facts, other.facts)
+            classifier, facts = classifier + other.classifier, facts.added_to(other.facts)
         return replace(self, classifier=classifier, facts=facts)
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, whole or not at all; `extreme_entropy.load` reads it too."""
-        values, arrays = packed(self.classifier)
+        values, arrays = pack(self.classifier)
         table = {
             "target": self.target,
             "label_kind": self.label_kind,
-            "columns": self.columns.as_values(),
-            "facts": self.facts,
+            "columns": asdict(self.columns),
+            "facts": asdict(self.facts),
         }
         persistence.write(path, {**values, "table": table}, arrays)
 
@@ -143,42 +204,61 @@ class TableModel:
     def load(cls, path: str | Path) -> Self:
         """Read a model that `save` wrote. Loading never runs code."""
         values, arrays = persistence.read(path)
-        classifier = unpacked(values, arrays, path)
+        classifier = unpack(values, arrays, path)
         if "table" not in values:
             raise FileFormatError(
-                f"{str(path)!r} must be a model of a table; it is a machine saved from Python, "
+                f"{str(path)!r} must be a model of a table; it is a classifier saved from Python, "
                 "which knows no columns. Make a model with: eem fit"
             )
         try:
             table = values["table"]
-            columns = Columns.from_values(table["columns"])
-            kind = table["label_kind"]
-            if len(columns.names) != classifier.n_features_in_ or kind not in TYPES:
+            columns = from_plain(Columns, table["columns"])
+            facts = from_plain(FitFacts, table["facts"])
+            kind, target = table["label_kind"], str(table["target"])
+            unknown = {c.kind for c in columns.used if isinstance(c, Numeric)} - set(KINDS)
+            if unknown or kind not in TYPES:
+                raise ValueError(f"kinds that are not known: {[kind, *unknown]}")
+            if len(columns.names) != classifier.n_features_in_:
                 raise ValueError("columns that do not fit the classifier")
-            return cls(classifier, columns, str(table["target"]), kind, dict(table["facts"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(
-                f"{str(path)!r} is whole, but says something this version does not understand "
+                f"{str(path)!r} is whole, but holds something this version does not understand "
                 f"({error!r}). Load it with the version of extreme-entropy that wrote it."
             ) from error
+        return cls(classifier, columns, target, kind, facts)
 
-    def _require_target(self, table: Any) -> None:
-        if self.target not in table.schema.names:
+
+class LabelledRows:
+    """The rows of a table that have a label, encoded batch by batch, and counted on the way.
+
+    `purpose` is what they are for, in the words of the error that is raised where there are none;
+    `progress` is as for `Source.batches`.
+    """
+
+    def __init__(
+        self, model: TableModel, source: Source, purpose: str, *, progress: str | None = None
+    ) -> None:
+        self._model, self._source, self._purpose, self._progress = model, source, purpose, progress
+        self.class_counts = dict.fromkeys(model.label_names, 0)
+        self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
+        self.rows = self.rows_without_label = 0  # so far
+
+    def __iter__(self) -> Iterator[tuple[Array, Array]]:
+        model = self._model
+        for batch in model.batches(self._source, target=True, progress=self._progress):
+            labelled = batch.filter(has_label(batch.column(model.target)))
+            self.rows += labelled.num_rows
+            self.rows_without_label += batch.num_rows - labelled.num_rows
+            if not labelled.num_rows:
+                continue
+            y = model.labels(labelled)
+            for label, n in zip(*np.unique(y, return_counts=True), strict=True):
+                self.class_counts[label_text(label)] += int(n)
+            for name in self.missing:
+                self.missing[name] += labelled.column(name).null_count
+            yield model.columns.encode(labelled), y
+        if not self.rows:
             raise InputError(
-                f"The table must have the column {self.target!r} with the labels; it has none."
+                f"{self._source.name!r} must have rows with a label in {model.target!r} to "
+                f"{self._purpose}; it has none."
             )
-
-
-def _summed(mine: dict[str, Any], others: dict[str, Any]) -> dict[str, Any]:
-    """Facts of two models together; an estimate of one says nothing of both."""
-    summed = dict(mine, estimate=None)
-    summed["rows"] = mine.get("rows", 0) + others.get("rows", 0)
-    summed["rows_without_label"] = mine.get("rows_without_label", 0) + others.get(
-        "rows_without_label", 0
-    )
-    for name in ("class_counts", "missing"):
-        counts = dict(mine.get(name, {}))
-        for key, n in others.get(name, {}).items():
-            counts[key] = counts.get(key, 0) + n
-        summed[name] = counts
-    return summed

@@ -1,139 +1,53 @@
 """Tables as files hold them: CSV, TSV (also gzipped), Parquet, Arrow, or a folder of such parts.
 
 Rows come in record batches, so that memory does not grow with the table. Parquet and Arrow files
-know the types of their columns; separated text does not, and its columns come as strings.
+know the types of their columns. Separated text does not: pyarrow would take the type of a column
+from the first block of the file and fail at a later one, so here its cells stay strings until the
+whole column is known.
 """
 
 from __future__ import annotations
 
+import csv
+import difflib
+import gzip
+import io
+import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 from ..errors import InputError
-from .separated import read_names, read_text
+from ..progress import with_progress
 
 BATCH_ROWS = 2**14
+BLOCK_BYTES = 2**20
+LONGEST_HEADER = 2**20
 # The kind of table behind the end of a file's name.
 KINDS = {
-    ".csv": "csv",
-    ".csv.gz": "csv",
-    ".tsv": "tsv",
-    ".tsv.gz": "tsv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "ipc",
-    ".feather": "ipc",
-    ".ipc": "ipc",
+    **{".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv"},
+    **{".parquet": "parquet", ".pq": "parquet"},
+    **{".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"},
 }
 TITLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "ipc": "Arrow"}
-
-
-class Source:
-    """A table in one file or several, read as often as one likes."""
-
-    typed: bool  # whether the types of columns are the file's own
-
-    def __init__(self, name: str, schema: pa.Schema, rows: int | None) -> None:
-        self.name = name
-        self.schema = schema
-        self.rows = rows  # None where only a pass could tell
-        self.share = 0.0  # of the table that the present pass has read, where rows is None
-        _refuse_twins(name, schema.names)
-
-    def batches(self, columns: Sequence[str] | None = None) -> Iterator[pa.RecordBatch]:
-        """All rows in their order, batch by batch; of some columns only, if named."""
-        for name in columns or ():
-            if name not in self.schema.names:
-                raise InputError(f"{self.name} must have a column {name!r}; it has none.")
-        yield from self._read(self.schema.names if columns is None else list(columns))
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        raise NotImplementedError
-
-
-class Separated(Source):
-    """CSV or TSV parts. Nothing in such a file says what a column is, so all are strings."""
-
-    typed = False
-
-    def __init__(self, name: str, parts: list[Path], kind: str) -> None:
-        self._parts, self._kind = parts, kind
-        names = self._names(parts[0])
-        super().__init__(name, pa.schema([(column, pa.string()) for column in names]), None)
-        for part in parts[1:]:
-            _refuse_others(part, self._names(part), names)
-
-    def _names(self, part: Path) -> list[str]:
-        with _readable(part, self._kind):
-            return read_names(part, self._kind)
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        size, before = max(1, sum(part.stat().st_size for part in self._parts)), 0
-        for part in self._parts:
-            with _readable(part, self._kind):
-                for batch, position in read_text(part, self._kind):
-                    self.share = (before + position) / size
-                    yield batch.select(columns)
-            before += part.stat().st_size
-
-
-class Stored(Source):
-    """Parquet or Arrow parts."""
-
-    typed = True
-
-    def __init__(self, name: str, parts: list[Path], kind: str, base: Path) -> None:
-        self._kind = kind
-        schemas = []
-        for part in parts:
-            with _readable(part, kind):
-                schemas.append(ds.dataset(part, format=kind).schema)
-            _refuse_twins(str(part), schemas[-1].names)
-            _refuse_others(part, schemas[-1].names, schemas[0].names)
-        with _readable(Path(name), kind):
-            self._data = _dataset(parts, kind, base, schemas)
-            super().__init__(name, _decoded(self._data.schema), self._data.count_rows())
-
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        for part in self._data.get_fragments():
-            with _readable(Path(part.path), self._kind):
-                folders = ds.get_partition_keys(part.partition_expression)
-                inside = [name for name in columns if name not in folders]
-                for batch in _batches(part, inside):
-                    yield _completed(batch, folders, schema)
-
-
-def _batches(part: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
-    """Rows of one file. A row group of Parquet may be large: its pages are read one by one."""
-    if part.format.default_extname == "parquet":
-        with pq.ParquetFile(part.path, pre_buffer=False, buffer_size=2**18) as file:
-            yield from file.iter_batches(BATCH_ROWS, columns=columns)
-    else:
-        yield from part.to_batches(
-            columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
-        )
-
-
-def _completed(batch: pa.RecordBatch, folders: dict[str, Any], schema: pa.Schema) -> pa.RecordBatch:
-    """A batch with the columns that its folders name, in the types of the whole table."""
-    arrays = [
-        pa.repeat(pa.scalar(folders[field.name], field.type), batch.num_rows)
-        if field.name in folders
-        else batch.column(field.name).cast(field.type)
-        for field in schema
-    ]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
+SEPARATORS = ",;\t|"
+# Cells of separated text that mean a missing value.
+MISSING = (
+    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan"),
+    *("null", "NULL", "Null", "None"),
+)
 
 
 def open_table(path: str | Path) -> Source:
-    """Look at a table; its rows are read when asked for.
+    """Open a table; its rows are read when asked for.
 
     Parameters
     ----------
@@ -158,116 +72,256 @@ def open_table(path: str | Path) -> Source:
     (['age', 'ill'], [{'age': '42', 'ill': 'yes'}, {'age': None, 'ill': 'no'}])
     """
     path = Path(path)
-    if path.is_dir():
-        parts = _parts(path)
-    elif path.exists():
-        parts = [path]
-    else:
+    if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
+    parts = _parts(path) if path.is_dir() else [path]
     kinds = sorted({_kind(part) for part in parts})
+    if not kinds[0]:
+        raise InputError(
+            f"The name of a table must show its format; {str(path)!r} ends in none of "
+            f"{', '.join(KINDS)}. Rename it."
+        )
     if len(kinds) > 1:
         raise InputError(
             f"The parts of {str(path)!r} must be of one kind; there are "
             f"{' and '.join(TITLES[kind] for kind in kinds)} files. Keep one kind in the folder."
         )
-    if kinds[0] in ("csv", "tsv"):
-        return Separated(str(path), parts, kinds[0])
-    return Stored(str(path), parts, kinds[0], path)
+    source = TextSource if kinds[0] in ("csv", "tsv") else TypedSource
+    return source(path, parts, kinds[0])
+
+
+class Source:
+    """A table in one file or several, read as often as one likes."""
+
+    name: str
+    schema: pa.Schema
+    typed: bool  # whether the types of columns are the file's own
+    rows: int | None = None  # None where only a pass could tell
+    share = 0.0  # of the table that the present pass has read, where rows is None
+
+    def batches(
+        self, columns: Sequence[str] | None = None, *, progress: str | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """All rows in their order, batch by batch; of some columns only, if named.
+
+        With `progress`, a bar of that label is shown where stderr is a terminal.
+        """
+        for name in columns or ():
+            self.require(name)
+        batches = self._read(self.schema.names if columns is None else list(columns))
+        if progress is None:
+            return batches
+        return with_progress(
+            batches,
+            total=self.rows,
+            unit=" rows",
+            label=progress,
+            amount=lambda batch: batch.num_rows,
+            share=(lambda: self.share) if self.rows is None else None,
+            terminal_only=True,
+        )
+
+    def require(self, name: str) -> None:
+        """Raise unless the table has the column; suggest the nearest one otherwise."""
+        names = self.schema.names
+        if name in names:
+            return
+        near = difflib.get_close_matches(name, names, 1, 0.5) or [
+            other for other in names if other.lower() == name.lower()
+        ]
+        hint = (
+            f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:10]))}."
+        )
+        raise InputError(f"{self.name!r} must have a column {name!r}; it has none. {hint}")
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        raise NotImplementedError
+
+
+class TextSource(Source):
+    """CSV or TSV parts. Such a file has no column types, so all are strings."""
+
+    typed = False
+
+    def __init__(self, path: Path, parts: list[Path], kind: str) -> None:
+        self._kind = kind
+        self._headers = {part: _read_header(part, kind) for part in parts}
+        names = _common_names({part: header[0] for part, header in self._headers.items()})
+        self.name, self.schema = str(path), pa.schema([(name, pa.string()) for name in names])
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        sizes = [part.stat().st_size for part in self._headers]
+        missing = pa.array(MISSING)
+        for i, (part, (names, separator, lines)) in enumerate(self._headers.items()):
+            with _readable(part, self._kind), pa.OSFile(str(part)) as file:
+                reader = pa_csv.open_csv(
+                    pa.CompressedInputStream(file, "gzip")
+                    if part.suffix.lower() == ".gz"
+                    else file,
+                    # The number of a bad row is known only without threads.
+                    pa_csv.ReadOptions(
+                        block_size=BLOCK_BYTES,
+                        use_threads=False,
+                        column_names=names,
+                        skip_rows_after_names=lines,
+                    ),
+                    pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                    pa_csv.ConvertOptions(
+                        column_types=dict.fromkeys(names, pa.string()), include_columns=columns
+                    ),
+                )
+                for batch in reader:
+                    self.share = (sum(sizes[:i]) + file.tell()) / max(1, sum(sizes))
+                    cells = [_nulls_for_missing(a, missing, separator) for a in batch.columns]
+                    yield pa.RecordBatch.from_arrays(cells, columns)
+
+
+class TypedSource(Source):
+    """Parquet or Arrow parts."""
+
+    typed = True
+
+    def __init__(self, path: Path, parts: list[Path], kind: str) -> None:
+        self.name, self._kind = str(path), kind
+        options: dict[str, Any] = {"format": kind}
+        # Folders named column=value are a column.
+        if path.is_dir() and any("=" in str(part.relative_to(path).parent) for part in parts):
+            options |= {"partitioning": "hive", "partition_base_dir": str(path)}
+        files = [str(part) for part in parts]
+        with _readable(parts[0], kind):
+            found = ds.dataset(files, **options)
+        schemas = {}
+        for fragment in found.get_fragments():
+            with _readable(Path(fragment.path), kind):
+                schemas[Path(fragment.path)] = fragment.physical_schema
+        _common_names({part: schema.names for part, schema in schemas.items()})
+        with _readable(path, kind):
+            if len(parts) > 1:  # their types are the widest of them
+                widest = pa.unify_schemas(list(schemas.values()), promote_options="permissive")
+                folders = [field for field in found.schema if field.name not in widest.names]
+                found = ds.dataset(files, pa.schema([*widest, *folders]), **options)
+            self._data, self.rows = found, found.count_rows()
+            self.schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
+
+    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        for part in self._data.get_fragments():
+            with _readable(Path(part.path), self._kind):
+                folders = ds.get_partition_keys(part.partition_expression)
+                for batch in self._part_batches(part, [c for c in columns if c not in folders]):
+                    arrays = [
+                        pa.repeat(pa.scalar(folders[name], kind), batch.num_rows)
+                        if name in folders
+                        else batch.column(name).cast(kind)
+                        for name, kind in ((c, self.schema.field(c).type) for c in columns)
+                    ]
+                    yield pa.RecordBatch.from_arrays(arrays, columns)
+
+    def _part_batches(self, part: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
+        """Rows of one file. A row group of Parquet may be large: its pages are read one by one."""
+        if self._kind == "parquet":
+            with pq.ParquetFile(part.path, pre_buffer=False, buffer_size=2**18) as file:
+                yield from file.iter_batches(BATCH_ROWS, columns=columns)
+        else:
+            yield from part.to_batches(
+                columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+            )
+
+
+def _kind(path: Path) -> str:
+    """The format that the end of a file's name stands for, or nothing."""
+    name = path.name.lower()
+    ending = max((ending for ending in KINDS if name.endswith(ending)), key=len, default="")
+    return KINDS.get(ending, "")
 
 
 def _parts(folder: Path) -> list[Path]:
     """The tables in a folder and its folders, by name; hidden and _marked ones are no parts."""
-    found = []
-    for part in sorted(folder.rglob("*")):
-        inside = part.relative_to(folder)
-        if part.is_file() and _ending(part) and not inside.name.startswith((".", "_")):
-            found.append(part)
-            if _ending(part) in (".csv", ".tsv", ".csv.gz", ".tsv.gz") and "=" in str(
-                inside.parent
-            ):
-                raise InputError(
-                    f"Folders named column=value must hold Parquet or Arrow files; {str(part)!r} "
-                    "is separated text. Move its parts into one folder."
-                )
+    found = [
+        part
+        for part in sorted(folder.rglob("*"))
+        if part.is_file() and _kind(part) and not part.name.startswith((".", "_"))
+    ]
     if not found:
         raise InputError(
             f"The folder {str(folder)!r} must hold tables; it has none. "
             f"A table ends in {', '.join(KINDS)}."
         )
+    for part in found:
+        if _kind(part) in ("csv", "tsv") and "=" in str(part.relative_to(folder).parent):
+            raise InputError(
+                f"Folders named column=value must hold Parquet or Arrow files; {str(part)!r} "
+                "is separated text. Move its parts into one folder."
+            )
     return found
 
 
-def _ending(path: Path) -> str:
-    """The end of a file's name that says what it is, or nothing."""
-    name = path.name.lower()
-    return max((ending for ending in KINDS if name.endswith(ending)), key=len, default="")
+def _read_header(path: Path, kind: str) -> tuple[list[str], str, int]:
+    """Names without spaces around them, what separates them, and the rows up to the data.
+
+    The separator of CSV is the most frequent of , ; | and tab. A quoted name may hold line ends.
+    """
+    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
+    with _readable(path, kind), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+        rows, header = 1, file.readline(LONGEST_HEADER)
+        while header and not header.strip("\r\n"):  # empty lines before it
+            rows, header = rows + 1, file.readline(LONGEST_HEADER)
+        if not header:
+            raise pa.ArrowInvalid("Empty CSV file")
+        while header.count('"') % 2 and len(header) < LONGEST_HEADER:
+            line = file.readline(LONGEST_HEADER)
+            header += line or '"'
+        unquoted = re.sub(r'"[^"]*"', "", header)
+        separator = "\t" if kind == "tsv" else max(SEPARATORS, key=unquoted.count)
+        names = next(csv.reader(io.StringIO(header.strip("\r\n"), newline=""), delimiter=separator))
+    return [name.strip() for name in names], separator, rows
 
 
-def _kind(path: Path) -> str:
-    if not _ending(path):
-        raise InputError(
-            f"The name of a table must say what it is; {str(path)!r} ends in none of "
-            f"{', '.join(KINDS)}. Rename it."
-        )
-    return KINDS[_ending(path)]
+def _nulls_for_missing(texts: pa.Array, missing: pa.Array, separator: str) -> pa.Array:
+    texts = pc.utf8_trim_whitespace(texts)
+    if separator == ";":  # chosen where the comma is the decimal sign
+        texts = pc.replace_substring_regex(texts, r"^([+-]?\d+),(\d+)$", r"\1.\2")
+    return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
 
 
-def _decoded(schema: pa.Schema) -> pa.Schema:
+def _decoded(kind: pa.DataType) -> pa.DataType:
     """Columns stored as codes are what these stand for, and all text is of one type."""
-    return pa.schema([(field.name, _plain(field.type)) for field in schema])
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
     if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type)
+        return _decoded(kind.value_type)
     is_text = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return pa.string() if is_text else kind
 
 
-def _dataset(parts: list[Path], kind: str, base: Path, schemas: list[pa.Schema]) -> Any:
-    """Parts as one; folders named column=value are a column, and types are the widest."""
-    options: dict[str, Any] = {"format": kind}
-    if base.is_dir() and any("=" in str(part.relative_to(base).parent) for part in parts):
-        options |= {"partitioning": "hive", "partition_base_dir": str(base)}
-    names = [str(part) for part in parts]
-    found = ds.dataset(names, **options)
-    if len(parts) == 1:
-        return found
-    widest = pa.unify_schemas(schemas, promote_options="permissive")
-    folders = [field for field in found.schema if field.name not in widest.names]
-    return ds.dataset(names, pa.schema([*widest, *folders]), **options)
+def _common_names(columns: dict[Path, list[str]]) -> list[str]:
+    """The names of the columns, which must differ within a part and agree between parts."""
+    first = next(iter(columns.values()))
+    for part, names in columns.items():
+        twice = sorted(name for name, n in Counter(names).items() if n > 1)
+        if twice:
+            raise InputError(
+                f"The columns of {str(part)!r} must have different names; {twice[0]!r} comes "
+                f"{names.count(twice[0])} times. Rename one of them."
+            )
+        strange = sorted(set(names) ^ set(first))
+        if strange:
+            raise InputError(
+                f"All parts of a table must have the same columns; {str(part)!r} differs from the "
+                f"first part in {strange[0]!r}."
+            )
+    return first
 
 
 @contextmanager
 def _readable(path: Path, kind: str) -> Iterator[None]:
-    """What cannot be read is said in one line, with the file's name."""
+    """What cannot be read becomes an error of one line with the file's name."""
     try:
         yield
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise InputError(f"{str(path)!r} cannot be opened ({error.strerror}).") from error
-    except (pa.ArrowException, OSError, EOFError, UnicodeDecodeError) as error:
-        said = " ".join(str(error).split()).removeprefix("CSV parse error: ").rstrip(".")
+    except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
+        reason = " ".join(str(error).split()).removeprefix("CSV parse error: ").rstrip(".")
         if kind in ("parquet", "ipc"):  # the last of several reports, each in front of another
-            said = said.rsplit(": ", 1)[-1]
+            reason = reason.rsplit(": ", 1)[-1]
         raise InputError(
-            f"{str(path)!r} cannot be read as {TITLES[kind]} ({said[:300]}). "
+            f"{str(path)!r} cannot be read as {TITLES[kind]} ({reason[:300]}). "
             "It is damaged, cut short, or another kind of file."
         ) from error
-
-
-def _refuse_twins(name: str, columns: list[str]) -> None:
-    twins = sorted({column for column in columns if columns.count(column) > 1})
-    if twins:
-        raise InputError(
-            f"The columns of {name!r} must have different names; {twins[0]!r} comes "
-            f"{columns.count(twins[0])} times. Rename one of them."
-        )
-
-
-def _refuse_others(part: Path, columns: list[str], first: list[str]) -> None:
-    strange = sorted(set(columns) ^ set(first))
-    if strange:
-        raise InputError(
-            f"All parts of a table must have the same columns; {str(part)!r} differs from the "
-            f"first part in {strange[0]!r}."
-        )

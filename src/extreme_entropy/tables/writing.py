@@ -1,12 +1,9 @@
-"""Tables to files, whole or not at all: written beside their place, then renamed."""
+"""Tables to files, whole or not at all."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,6 +13,7 @@ from pyarrow import csv
 from pyarrow import parquet as pq
 
 from ..errors import InputError
+from ..files import written_whole
 
 # What opens a writer for the end of a file's name.
 Opener = Callable[[Any, pa.Schema], Any]
@@ -26,20 +24,15 @@ def _separated(separator: str, sink: Any, schema: pa.Schema) -> Any:
 
 
 OPENERS: dict[str, Opener] = {
-    ".csv": partial(_separated, ","),
-    ".csv.gz": partial(_separated, ","),
-    ".tsv": partial(_separated, "\t"),
-    ".tsv.gz": partial(_separated, "\t"),
-    ".parquet": pq.ParquetWriter,
-    ".pq": pq.ParquetWriter,
-    ".arrow": pa.ipc.new_file,
-    ".feather": pa.ipc.new_file,
-    ".ipc": pa.ipc.new_file,
+    **dict.fromkeys((".csv", ".csv.gz"), partial(_separated, ",")),
+    **dict.fromkeys((".tsv", ".tsv.gz"), partial(_separated, "\t")),
+    **dict.fromkeys((".parquet", ".pq"), pq.ParquetWriter),
+    **dict.fromkeys((".arrow", ".feather", ".ipc"), pa.ipc.new_file),
 }
 
 
 def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
-    """Write batches to a file whose name says how; "-" is CSV to standard output.
+    """Write batches to a file in the format of its name; "-" is CSV to standard output.
 
     Parameters
     ----------
@@ -66,9 +59,8 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
         sys.stdout.buffer.flush()  # now, so that a closed pipe is noticed
         return
     opener = OPENERS[check_output(path)]
-    packed = str(path).lower().endswith(".gz")
-    with beside(path) as temporary, pa.OSFile(str(temporary), "wb") as file:
-        if packed:
+    with written_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file:
+        if str(path).lower().endswith(".gz"):
             with pa.CompressedOutputStream(file, "gzip") as stream:
                 _write(opener(stream, schema), batches)
         else:
@@ -76,40 +68,18 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
 
 
 def check_output(path: str | Path) -> str:
-    """The end of the name that says how to write it."""
+    """The end of the name, which is the format."""
     name = str(path).lower()
     ending = max((end for end in OPENERS if name.endswith(end)), key=len, default="")
     if not ending:
         raise InputError(
-            f"The name of an output table must say what it is; {str(path)!r} ends in none of "
+            f"The name of an output table must show its format; {str(path)!r} ends in none of "
             f"{', '.join(OPENERS)}."
         )
     return ending
-
-
-@contextmanager
-def beside(path: str | Path) -> Iterator[Path]:
-    """A temporary file beside the path, which takes its place if all went well."""
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
-    os.close(handle)
-    try:
-        yield Path(temporary)
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _write(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:
     with writer:
         for batch in batches:
             writer.write_batch(batch)
-
-
-def _umask() -> int:
-    """The permissions this process withholds from new files (it can only be read by setting)."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask

@@ -1,9 +1,9 @@
 (() => {
-  // One line at a time, as chosen; without a script all are there.
+  // One pair at a time, as chosen; without a script all are there.
   const chooser = document.getElementById("pair");
-  const lines = [...document.querySelectorAll("[data-line]")];
+  const figures = [...document.querySelectorAll("[data-pair]")];
   const show = () => {
-    for (const line of lines) line.hidden = line.dataset.line !== chooser.value;
+    for (const figure of figures) figure.hidden = figure.dataset.pair !== chooser.value;
   };
   chooser.addEventListener("change", show);
   show();

@@ -35,13 +35,13 @@ const closedForm = {
     return logPriors[1] + c1 - (logPriors[0] + c0);
   },
 
-  // Whether a projection is taken for the second class.
+  // Whether the second class is predicted for a projection.
   isSecond(pair, logPriors, logCosts, t) {
     const odds = closedForm.logRatio(pair, t) + (logPriors[1] - logPriors[0]);
     return odds + (logCosts[1] - logCosts[0]) > 0;
   },
 
-  // Rows by class (down) and by what they are taken for (across); each point may stand for many.
+  // Rows by true (down) and predicted class (across); each point may stand for many.
   confusion(pair, logPriors, costs, points, counts) {
     const logCosts = costs.map(Math.log);
     return points.map((part, c) => {

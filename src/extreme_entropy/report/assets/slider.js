@@ -16,7 +16,7 @@
 
   // ------------------------------------------------------------------ what is chosen
 
-  const state = { costs: [...data.costs], priors: "machine" };
+  const state = { costs: [...data.costs], priors: "model" };
 
   // ------------------------------------------------------------------ numbers in words
 
@@ -60,18 +60,18 @@
     return group;
   };
   const slots = {
-    region: slot(at("line0"), "region"),
-    threshold: slot(at("line0"), "threshold"),
+    region: slot(at("projection0"), "region"),
+    threshold: slot(at("projection0"), "threshold"),
     roc: slot(at("roc"), "operating"),
-    pr: slot(at("pr"), "operating"),
+    precision_recall: slot(at("precision_recall"), "operating"),
     reliability: slot(at("reliability"), "operating"),
     ground: slot(at("plane"), "ground"),
     ring: slot(at("plane"), "ring"),
   };
   for (const group of Object.values(slots)) group.replaceChildren();
 
-  const drawLine = (thresholds, bias) => {
-    const { x, y } = data.frames.line;
+  const drawProjection = (thresholds, bias) => {
+    const { x, y } = data.frames.projection;
     const inside = thresholds.filter((t) => t > x[0] && t < x[1]);
     const ends = [x[0], ...inside, x[1]];
     slots.region.replaceChildren();
@@ -168,19 +168,19 @@
     const [c0, c1] = state.costs;
     const cost = matrix[0][1] * c0 + matrix[1][0] * c1;
     const n = data.counts[0] + data.counts[1];
-    const blind = data.counts.map((rows, c) => rows * state.costs[c]);
+    const constant = data.counts.map((rows, c) => rows * state.costs[c]);
     show("cost", short(cost), cost);
     show("cost-per-row", short((1000 * cost) / n), cost / n);
-    show("blind-cost", short(Math.min(...blind)), Math.min(...blind));
-    show("blind-name", data.classes[blind[0] <= blind[1] ? 1 : 0]);
+    show("constant-cost", short(Math.min(...constant)), Math.min(...constant));
+    show("constant-name", data.classes[constant[0] <= constant[1] ? 1 : 0]);
   };
 
   const showThresholds = (thresholds) => {
     const where = thresholds.map((t) => t.toPrecision(4));
     const words = [
       "The decision never changes: one class wins everywhere.",
-      `The decision changes at ${where[0]} on the line.`,
-      `The decision changes at ${where[0]} and at ${where[1]} on the line.`,
+      `The decision changes at ${where[0]}.`,
+      `The decision changes at ${where[0]} and at ${where[1]}.`,
     ];
     show("thresholds", words[thresholds.length], thresholds.join(" "));
   };
@@ -203,14 +203,14 @@
     const { recalls, precisions } = showMatrix(matrix);
     const gmean = Math.sqrt(recalls[0] * recalls[1]);
     show("times", times());
-    at("frequency").hidden = state.priors === "machine";
+    at("frequency").hidden = state.priors === "model";
     showThresholds(thresholds);
     show("live-gmean", rounded(gmean), gmean);
     show("live-balanced", rounded((recalls[0] + recalls[1]) / 2), (recalls[0] + recalls[1]) / 2);
     showCost(matrix);
-    drawLine(thresholds, bias);
+    drawProjection(thresholds, bias);
     drawPoint("roc", 1 - recalls[other], recalls[rare]);
-    drawPoint("pr", recalls[rare], precisions[rare]);
+    drawPoint("precision_recall", recalls[rare], precisions[rare]);
     const sign = rare === 1 ? 1 : -1;
     const shares = data.logPriors.rows;
     drawLimit(1 / (1 + Math.exp(sign * (bias - (shares[1] - shares[0])))));
@@ -261,10 +261,10 @@
 
   at("reset").addEventListener("click", () => {
     state.costs = [...data.costs];
-    state.priors = "machine";
+    state.priors = "model";
     fields.forEach((field, c) => { field.value = state.costs[c]; field.removeAttribute("aria-invalid"); });
     for (const choice of document.querySelectorAll("input[name=priors]")) {
-      choice.checked = choice.value === "machine";
+      choice.checked = choice.value === "model";
     }
     at("refused").hidden = true;
     followSlider();

@@ -1,0 +1,285 @@
+"""What does a cluster cost? Dask workers beside threads, and the cost model beside both.
+
+Rows are made up on the workers and kept there (`persist`), as they would be read from files, before
+time is taken; workers keep freed memory (see docs/cluster.md). Threads fit the same rows in memory.
+The model has six constants, all measured here on one core: see `constants`.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import time
+from functools import partial
+from typing import Any
+
+import click
+import numpy as np
+
+from extreme_entropy import EEMClassifier
+
+from ..places import ROOT
+from ..store import Row, Run, add_run, measured_on, newest
+from .markdown import cell, embed
+from .measure import best_seconds
+from .samples import two_classes
+
+PAGE = ROOT / "docs" / "internet-scale.md"
+D, SEED = 20, 0
+PASSES = 3  # ranges, drawn rows, sums
+WORKERS = (1, 2, 4)
+# Dask has its workers give freed memory back at once, and taking it anew takes long: keep it.
+ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
+KEPT = {"MALLOC_TRIM_THRESHOLD_": 2**28, "MALLOC_MMAP_THRESHOLD_": 2**25}
+
+
+def block(start: int, n: int) -> tuple[Any, Any]:
+    """Rows of a block, one class in twenty."""
+    X, y = two_classes(n, D, 0.05, 0.7, [SEED, start])
+    return X, y
+
+
+def in_memory(n: int, size: int) -> tuple[Any, Any]:
+    parts = [block(start, size) for start in range(0, n, size)]
+    X, y = (np.concatenate(side) for side in zip(*parts, strict=True))
+    return X, y
+
+
+def on_workers(n: int, size: int) -> tuple[Any, Any]:
+    """The same rows in blocks, made where they are needed and kept there."""
+    import dask.array as da
+    from dask import delayed, persist
+    from distributed import wait
+
+    parts = [delayed(block, nout=2)(start, size) for start in range(0, n, size)]
+    X = da.concatenate([da.from_delayed(part[0], (size, D), float) for part in parts])
+    y = da.concatenate([da.from_delayed(part[1], (size,), int) for part in parts])
+    X, y = persist(X, y)
+    wait([X, y])
+    return X, y
+
+
+# -------------------------------------------------------------------- the model
+
+
+def constants(h: int) -> dict[str, float]:
+    """What one core needs: for a row, to add two summaries, to send one; and to solve."""
+    X, y = in_memory(200_000, 50_000)
+    small = EEMClassifier(h, random_state=SEED)
+    few, many = best_seconds(
+        partial(small.fit, X[:50_000], y[:50_000]), partial(small.fit, X, y), repeats=3
+    )
+    summary = small.summary_
+
+    def solve() -> None:
+        small.partial_fit(X[:1], y[:1])  # so that there is something new to solve
+        _ = small.machine_
+
+    solved, add = best_seconds(solve, lambda: summary + summary, repeats=3)
+    packed = pickle.dumps(summary, protocol=5)
+    (send,) = best_seconds(partial(round_trip, summary), repeats=3)
+    return {
+        "row_seconds": (many - few) / 150_000,
+        "add_seconds": add,
+        "send_seconds": send,
+        "solve_seconds": solved,
+        "summary_bytes": len(packed),
+        "task_seconds": task_seconds(),
+    }
+
+
+def task_seconds(n_tasks: int = 400) -> float:
+    """What Dask's scheduler needs for a task that does nothing."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
+    with LocalCluster(**settings) as cluster, Client(cluster):
+        tasks = [dask.delayed(nothing, pure=False)(number) for number in range(n_tasks)]
+        dask.compute(*tasks)  # once before it counts
+        return best_seconds(partial(dask.compute, *tasks))[0] / n_tasks
+
+
+def nothing(number: int) -> int:
+    return 0
+
+
+def round_trip(summary: Any) -> None:
+    """A summary as bytes through a socket of this computer and back into arrays."""
+    import socket
+    import threading
+
+    ours, theirs = socket.socketpair()
+    packed = pickle.dumps(summary, protocol=5)
+
+    def receive() -> None:
+        left, parts = len(packed), []
+        while left:
+            parts.append(theirs.recv(min(left, 2**20)))
+            left -= len(parts[-1])
+        pickle.loads(b"".join(parts))  # noqa: S301 (our own bytes)
+
+    thread = threading.Thread(target=receive)
+    thread.start()
+    ours.sendall(packed)
+    thread.join()
+    ours.close()
+    theirs.close()
+
+
+def modelled(c: dict[str, float], n: int, n_blocks: int, workers: int, cores: int) -> float:
+    """Seconds of a fit: rows shared by the cores, sums within and between workers, tasks, a solve.
+
+    Every worker adds up its blocks; then log₂(workers) steps of one send and one sum remain.
+    """
+    busy = min(workers, cores)
+    within = max(n_blocks / busy - 1, 0) * c["add_seconds"]
+    between = np.ceil(np.log2(workers)) * (c["send_seconds"] + c["add_seconds"])
+    tasks = PASSES * 2 * n_blocks * c["task_seconds"]
+    return n * c["row_seconds"] / busy + within + between + tasks + c["solve_seconds"]
+
+
+# -------------------------------------------------------------------- measured
+
+
+def on_threads(n: int, size: int, h: int, n_jobs: int, repeats: int) -> float:
+    X, y = in_memory(n, size)
+    model = EEMClassifier(h, n_jobs=n_jobs, random_state=SEED)
+    return best_seconds(partial(model.fit, X, y), repeats=repeats)[0]
+
+
+def on_cluster(n: int, size: int, h: int, workers: int, repeats: int) -> tuple[float, float]:
+    """The best time of a fit, and bytes that workers sent each other in one."""
+    import dask
+    from distributed import Client, LocalCluster
+
+    settings = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
+    named = {f"{ENVIRONMENT}.{name}": value for name, value in KEPT.items()}
+    with (
+        dask.config.set(named),
+        LocalCluster(**settings) as cluster,
+        Client(cluster) as client,
+    ):
+        X, y = on_workers(n, size)
+        model = EEMClassifier(h, random_state=SEED)
+        model.fit(X, y)  # once before it counts: workers import what they need
+        before = sent(client)
+        (first,) = best_seconds(partial(model.fit, X, y), repeats=1)
+        moved = sent(client) - before
+        others = best_seconds(partial(model.fit, X, y), repeats=repeats - 1) if repeats > 1 else []
+        return min(first, *others) if others else first, moved
+
+
+def sent(client: Any) -> float:
+    """Bytes of results that workers have sent to others so far."""
+
+    def count(dask_worker: Any) -> float:
+        return float(dask_worker.transfer_outgoing_bytes_total)
+
+    return sum(client.run(count).values())
+
+
+def measure(n: int, h: int, size: int, repeats: int) -> list[Row]:
+    c = constants(h)
+    click.echo("  ".join(f"{name}: {value:.4g}" for name, value in c.items()))
+    cores = os.cpu_count() or 1
+    common = {"rows": n, "columns": D, "h": h, "blocks": n // size}
+    measured: list[Row] = []
+
+    def note(engine: str, workers: int, seconds: float, moved: float | None, model: float) -> None:
+        measured.append(
+            {
+                **common,
+                "engine": engine,
+                "workers": workers,
+                "fit_seconds": round(seconds, 3),
+                "model_seconds": round(model, 3),
+                "moved_mb": None if moved is None else round(moved / 1e6, 1),
+                **{name: float(f"{value:.6g}") for name, value in c.items()},
+                "cores": cores,
+            }
+        )
+        click.echo("  ".join(f"{k}: {measured[-1][k]}" for k in list(measured[-1])[4:9]))
+
+    for workers in WORKERS:
+        seconds = on_threads(n, size, h, workers, repeats)
+        note("threads", workers, seconds, None, threads_model(c, n, workers, cores))
+        time.sleep(1)
+        seconds, moved = on_cluster(n, size, h, workers, repeats)
+        note("dask", workers, seconds, moved, modelled(c, n, n // size, workers, cores))
+    return measured
+
+
+def threads_model(c: dict[str, float], n: int, n_jobs: int, cores: int) -> float:
+    return n * c["row_seconds"] / min(n_jobs, cores) + c["solve_seconds"]
+
+
+# -------------------------------------------------------------------- the page
+
+
+def cluster_table(run: Run) -> list[str]:
+    """Threads and workers, measured and modelled."""
+    first = run.rows[0]
+    threads = {r["workers"]: r["fit_seconds"] for r in run.rows if r["engine"] == "threads"}
+    return [
+        f"{first['rows']:,} rows of {first['columns']} columns in {first['blocks']} blocks, "
+        f"h = {first['h']}, on {first['cores']} cores, which more workers than that must share.",
+        "",
+        "| engine | threads or workers | fit, s | model, s | measured / model | × threads "
+        "| moved, MB |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+        *(
+            f"| {r['engine']} | {r['workers']} | {r['fit_seconds']:.2f} "
+            f"| {r['model_seconds']:.2f} | {r['fit_seconds'] / r['model_seconds']:.2f} "
+            f"| {r['fit_seconds'] / threads[r['workers']]:.2f} | {cell(r['moved_mb'], '.1f')} |"
+            for r in run.rows
+        ),
+        "",
+        *measured_on([run], level=3)[:-1],
+    ]
+
+
+def model_table(run: Run) -> list[str]:
+    """What an hour would fit, by the model."""
+    first = run.rows[0]
+    lines = [
+        f"Constants at h = {first['h']}, {first['columns']} columns, on one core: "
+        f"{1e6 * first['row_seconds']:.2f} µs a row; a summary is "
+        f"{first['summary_bytes'] / 1e6:.1f} MB, takes {1e3 * first['add_seconds']:.0f} ms to "
+        f"add and {1e3 * first['send_seconds']:.0f} ms to send within a computer; "
+        f"{first['solve_seconds']:.2f} s to solve; {1e3 * first['task_seconds']:.1f} ms for a "
+        "task of Dask's scheduler.",
+        "",
+        "| workers | rows in an hour | of it: sums between workers, s | blocks to each worker |",
+        "|--:|--:|--:|--:|",
+    ]
+    for workers in (1, 10, 100, 1000):
+        n, between, own = in_an_hour(first, workers)
+        lines.append(f"| {workers:,} | {n:.1e} | {between:.1f} | {own:,} |")
+    return lines
+
+
+def in_an_hour(c: Row, workers: int, size: int = 200_000) -> tuple[float, float, int]:
+    """Rows that fit into an hour in blocks of 200 000; seconds of sums between; blocks each."""
+    between = float(np.ceil(np.log2(workers)) * (c["send_seconds"] + c["add_seconds"]))
+    left = 3600 - between - c["solve_seconds"]
+    own = int(left / (size * c["row_seconds"] + c["add_seconds"]))
+    return float(own) * workers * size, between, own
+
+
+def page(text: str) -> str:
+    """docs/internet-scale.md with its tables made anew."""
+    (run,) = newest("cluster")
+    return embed(embed(text, "cluster", cluster_table(run)), "model", model_table(run))
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="2 000 000 rows and h = 500.")
+@click.option("--render", "only_render", is_flag=True, help="Only make the tables from the rows.")
+@click.option("--repeats", default=3, show_default=True)
+def cluster(full: bool, only_render: bool, repeats: int) -> None:
+    """Time Dask workers beside threads; tables in docs/internet-scale.md."""
+    if not only_render:
+        n, h = (2_000_000, 500) if full else (200_000, 200)
+        add_run("cluster", measure(n, h, n // 20, repeats))
+    PAGE.write_text(page(PAGE.read_text()))

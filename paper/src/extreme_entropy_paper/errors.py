@@ -1,0 +1,18 @@
+"""What can go wrong with a data set. Everything else raises the library's own errors.
+
+::
+
+    ExtremeEntropyError
+    └── DatasetError (OSError)          a data set cannot be had: no network, no file
+        └── ContentError (ValueError)   what came under its name is not that data set
+"""
+
+from extreme_entropy.errors import ExtremeEntropyError
+
+
+class DatasetError(ExtremeEntropyError, OSError):
+    """A data set cannot be had: there is no network, no file, or no such thing any more."""
+
+
+class ContentError(DatasetError, ValueError):
+    """What came under the name of a data set is not that data set."""

@@ -1,0 +1,110 @@
+"""Runs jobs on processes and keeps their rows: resumable, within a budget, skips with a reason."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from multiprocessing import active_children, get_context, parent_process
+from pathlib import Path
+from threading import Thread
+
+from .. import facts
+from ..store import Row, Store
+from .jobs import Job
+
+
+def run(
+    path: Path,
+    plan: Iterable[tuple[Job, str | None]],
+    work: Callable[[Job], list[Row]],
+    *,
+    budget: float = float("inf"),
+    n_jobs: int | None = None,
+    watch: Callable[[int, int], None] = lambda done, total: None,
+) -> bool:
+    """Do what is not done yet of a plan; whether all of it is done.
+
+    A plan is jobs, and for each why not to try it, or None. `work` makes the rows of a job in a
+    process of its own. No job is begun once the budget (seconds) is used up.
+    """
+    deadline = time.monotonic() + budget
+    with Store(path) as store:
+        store.append(facts.gather())
+        waiting = [(job.without(store.done), reason) for job, reason in plan]
+        waiting = [(job, reason) for job, reason in waiting if job.settings]
+        total, done = len(waiting), 0
+        for job, reason in waiting:
+            if reason:
+                for setting in job.settings:
+                    store.append({**job.about(setting), "skipped": reason})
+                done += 1
+        jobs = iter([job for job, reason in waiting if not reason])
+        watch(done, total)
+        workers = n_jobs or os.cpu_count() or 1
+        with _pool(workers) as pool:
+            running: dict[Future[list[Row]], Job] = {}
+            while True:
+                while len(running) < 2 * workers and time.monotonic() < deadline:
+                    following = next(jobs, None)
+                    if following is None:
+                        break
+                    with _without_interrupts():  # a submission may start a worker
+                        running[pool.submit(work, following)] = following
+                if not running:
+                    break
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    job = running.pop(future)
+                    try:
+                        found = future.result()
+                    except Exception as error:
+                        error.add_note(f"This was {job.model} on {job.dataset}, fold {job.fold}.")
+                        raise
+                    for row in found:
+                        store.append(row)
+                    done += 1
+                    watch(done, total)
+        return done == total
+
+
+@contextmanager
+def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
+    """Processes for jobs; whatever goes wrong ends them at once, in the middle of a job too."""
+    others = set(active_children())
+    context = get_context("spawn")  # a fork would inherit threads of BLAS in mid-air
+    with ProcessPoolExecutor(workers, context, initializer=_die_with_parent) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(active_children()) - others:
+                child.kill()
+            raise
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C: the run that started them gets it and ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _die_with_parent() -> None:
+    """Let a worker end when the run that started it is killed; it would wait for ever."""
+    parent = parent_process()
+    assert parent is not None
+
+    def watch() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=watch, daemon=True).start()

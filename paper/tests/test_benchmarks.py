@@ -1,0 +1,187 @@
+"""The benchmarks: rows come back, pages are what the rows give, counts are right."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy.errors import ExtremeEntropyError
+from extreme_entropy_paper import store
+from extreme_entropy_paper.baselines import CLASSIFIERS, Given, make, missing
+from extreme_entropy_paper.benchmarks import (
+    calls,
+    cluster,
+    defaults,
+    multiclass,
+    speed,
+    speed_page,
+    streaming,
+)
+from extreme_entropy_paper.benchmarks.bare import fit_limit, predict_limit
+from extreme_entropy_paper.benchmarks.markdown import cell, embed
+from extreme_entropy_paper.cli.root import root
+from extreme_entropy_paper.places import DOCS, ROOT
+from extreme_entropy_paper.store import add_run, measured_on, newest, rows_of, runs
+
+# ------------------------------------------------------------------ the pages we keep
+
+
+@pytest.mark.parametrize(
+    ("page", "made"),
+    [
+        ("speed.md", speed_page.page),
+        ("speed-baselines.md", speed.render),
+        ("defaults.md", defaults.render),
+        ("multiclass.md", multiclass.render),
+    ],
+)
+def test_the_pages_we_keep_are_what_the_rows_give(page, made):
+    assert (DOCS / page).read_text() == made()
+
+
+@pytest.mark.parametrize(
+    ("page", "embedded"),
+    [
+        ("README.md", speed_page.with_table),
+        ("docs/internet-scale.md", cluster.page),
+        ("docs/cluster.md", streaming.page),
+    ],
+)
+def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):
+    text = (ROOT / page).read_text()
+    assert embedded(text) == text
+
+
+def test_a_table_is_made_anew_between_its_comments_and_nowhere_else():
+    text = "a\n<!-- t: by hand -->\nold\n<!-- end of t -->\nb <!-- end of t -->"
+    made = embed(text, "t", ["new \\1"])
+    assert made == "a\n<!-- t: by hand -->\n\nnew \\1\n\n<!-- end of t -->\nb <!-- end of t -->"
+    assert embed(made, "t", ["new \\1"]) == made
+    with pytest.raises(ValueError, match="comments of the table 'u'"):
+        embed(text, "u", [])
+
+
+def test_what_is_not_known_is_an_empty_cell():
+    assert [cell(None, ".2f"), cell(1.5, ".2f"), cell("x")] == ["", "1.50", "x"]
+
+
+# ------------------------------------------------------------------ runs
+
+
+@pytest.fixture
+def empty(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "ROWS", tmp_path)
+    return tmp_path
+
+
+def test_a_run_comes_back_with_what_it_was_measured_with(empty):
+    add_run("toy", [{"a": 1}, {"a": None}])
+    (run,) = runs("toy")
+    assert run.rows == [{"a": 1}, {"a": None}]
+    assert {"run", "commit", "versions", "computer"} == set(run.facts)
+    assert run.facts["versions"]["numpy"] == np.__version__
+    told = measured_on([run, run])
+    assert told[0] == "## Measured on"
+    assert len(told) == 7  # what two runs share is said once
+
+
+def test_the_newest_run_counts_or_the_newest_of_each_value(empty):
+    about = {"run": "2026-01-01", "commit": None, "versions": {}, "computer": ""}
+    for number, sets in enumerate(["ab", "a", "c"]):
+        add_run("toy", [{"set": s, "n": number} for s in sets], about)
+    assert rows_of(newest("toy")) == [{"set": "c", "n": 2}]
+    assert rows_of(newest("toy", by="set")) == [
+        {"set": "b", "n": 0},
+        {"set": "a", "n": 1},
+        {"set": "c", "n": 2},
+    ]
+
+
+# ------------------------------------------------------------------ the one list of baselines
+
+
+@pytest.mark.parametrize("name", [name for name in CLASSIFIERS if not name.endswith("-CV")])
+def test_every_model_of_the_list_fits_and_predicts(name, rng):
+    if missing(name):
+        pytest.skip(missing(name))
+    y = np.where(np.arange(90) % 3, -1, 1)
+    X = rng.normal(size=(90, 3)) + 1.5 * (y[:, None] > 0)
+    with np.errstate(all="ignore"):
+        fitted = make(name, Given(len(X), 0, size=20)).fit(X, y)
+        assert gmean_score(y, fitted.predict(X)) > 0.6
+
+
+def test_every_comparison_takes_its_models_from_the_list():
+    for names in (speed.MODELS, defaults.LISTED, multiclass.OURS, multiclass.BASELINES):
+        assert {name.removesuffix(", float32") for name in names} <= set(CLASSIFIERS)
+
+
+def test_the_machine_from_ready_parts_is_ours(rng):
+    """The same neurons, the same answers as `EEMClassifier.paper`."""
+    y = np.where(np.arange(200) % 4, -1, 1)
+    X = rng.normal(size=(200, 3)) + (y[:, None] > 0)
+    ours = EEMClassifier.paper("rbf", 30, random_state=3).fit(X, y)
+    theirs = make("LedoitWolf+pinv", Given(200, 3, size=30)).fit(X, y)
+    np.testing.assert_array_equal(theirs.predict(X), ours.predict(X))
+
+
+# ------------------------------------------------------------------ limits and calls
+
+
+def test_the_limits_are_the_plain_products(rng):
+    X, W, b = rng.normal(size=(20_000, 4)), rng.normal(size=(4, 7)) / 9, rng.normal(size=(7, 1))
+    H = np.exp(X @ W)
+    np.testing.assert_allclose(np.tril(fit_limit(X, W, 2)), np.tril(H.T @ H))
+    np.testing.assert_allclose(predict_limit(X, W, b, 2), H @ b)
+
+
+def test_functions_of_the_package_are_counted_in_every_thread(rng):
+    """Those of others are not; a lambda or comprehension is no function with a name."""
+
+    def work():
+        gmean_score([0, 1], [0, 1])
+        sorted([2, 1])
+        thread = threading.Thread(target=gmean_score, args=([0, 1], [0, 1]))
+        thread.start()
+        thread.join()
+
+    counts = calls.profile(work)
+    assert {name for _, name in counts.functions} == {"gmean_score"}
+    assert (counts.calls, counts.deepest) == (2, 1)
+
+
+def test_the_counts_of_calls_are_those_of_the_librarys_entries():
+    """`eem fit` passes through more than `fit`, and it alone parses a header."""
+    fit, predict, search, command = calls.measure()
+    assert predict["functions"] < fit["functions"] < search["functions"] < command["functions"]
+    assert (fit["header_parses"], predict["row_hashes"], predict["column_scans"]) == (0, 0, 0)
+    assert fit["row_hashes"] >= 1
+    assert fit["column_scans"] >= 1
+    assert command["header_parses"] >= 1
+
+
+# ------------------------------------------------------------------ the command
+
+
+def test_a_quick_look_speaks_json():
+    words = ["bench", "quick", "--rows", "1000", "--size", "10", "--json"]
+    found = json.loads(CliRunner().invoke(root, words).stdout)
+    assert all(model["times_the_limit"] > 0 for model in found["models"])
+
+
+def test_help_names_every_benchmark():
+    shown = CliRunner().invoke(root, ["bench", "--help"]).stdout
+    for name in ("quick", "limit", "one-pass", "calls", "speed-page"):
+        assert f"  {name} " in shown
+
+
+def test_errors_of_ours_are_one_line(monkeypatch):
+    def fail():
+        raise ExtremeEntropyError("what must hold")
+
+    monkeypatch.setattr(calls, "measure", fail)
+    answer = CliRunner().invoke(root, ["bench", "calls"])
+    assert (answer.exit_code, answer.stderr) == (1, "Error: what must hold\n")

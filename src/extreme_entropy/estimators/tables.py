@@ -1,0 +1,327 @@
+"""Rows to learn from, in memory or in blocks elsewhere, and what is added up over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial, reduce
+from importlib import import_module
+from operator import add
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from ..engines.blocks import ENGINES, Block, Blocks
+from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
+from ..errors import InputError
+from ..features.content import ContentHash, RowSample
+from ..features.feature_map import FeatureMap, Spec, draw
+from ..features.scaling import ColumnStats
+from ..machine.predictor import Answer, Predictor
+from ..moments.reduction import summarise
+from ..moments.summary import Summary
+from .inputs import Columns, check_block, check_columns, check_rows
+
+Array = np.ndarray[Any, Any]
+T = TypeVar("T")
+
+
+class Scan(NamedTuple):
+    """What a first pass over rows finds: labels, and statistics of the columns."""
+
+    labels: Array
+    stats: ColumnStats
+
+    def __add__(self, other: Scan) -> Scan:  # type: ignore[override]  # the monoid, not the tuple
+        some = [scan.labels for scan in (self, other) if len(scan.labels)]
+        labels = np.unique(np.concatenate(some)) if len(some) == 2 else (some or [self.labels])[0]
+        return Scan(labels, self.stats + other.stats)
+
+
+class Table(Protocol):
+    """Rows, labels and weights, wherever they lie."""
+
+    @property
+    def columns(self) -> Columns: ...
+
+    @property
+    def dtype(self) -> np.dtype[Any]: ...
+
+    @property
+    def labels(self) -> Array:
+        """The distinct labels."""
+
+    @property
+    def stats(self) -> ColumnStats:
+        """Statistics of the columns."""
+
+    def sample(self, content: ContentHash, k: int) -> RowSample:
+        """The k rows with the smallest hashes."""
+
+    def summarise(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[Summary]:
+        """The summary of all rows, in folds by their content; the one in a list of one."""
+
+
+@dataclass(frozen=True)
+class InMemory:
+    """Checked rows; threads share the work."""
+
+    columns: Columns
+    X: Any
+    y: Array | None
+    weight: Array | None = None
+    n_jobs: int | None = 1
+    hashed: dict[str, Any] = field(default_factory=dict)  # the last hash, and that of each row
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self.X.dtype
+
+    def where(self, chosen: Array) -> InMemory:
+        """Some of the rows."""
+        y = None if self.y is None else self.y[chosen]
+        weight = None if self.weight is None else self.weight[chosen]
+        hashed = dict(self.hashed)
+        if hashed:
+            hashed["hashes"] = hashed["hashes"][chosen]
+        return InMemory(self.columns, self.X[chosen], y, weight, self.n_jobs, hashed)
+
+    @cached_property
+    def labels(self) -> Array:
+        return np.empty(0) if self.y is None else np.unique(self.y)
+
+    @cached_property
+    def stats(self) -> ColumnStats:
+        n, d = self.X.shape
+
+        def scan(rows: slice) -> ColumnStats:
+            X, weight = self.X[rows], None if self.weight is None else self.weight[rows]
+            # Ranges that are too wide become infinite here, and are refused when all are known.
+            with np.errstate(over="ignore", invalid="ignore"):
+                return reduce(
+                    add,
+                    (
+                        ColumnStats.of(X[s], None if weight is None else weight[s])
+                        for s in chunks(X.shape[0], d)
+                    ),
+                )
+
+        if not n:
+            return ColumnStats.empty(d)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return reduce(add, Threads(self.n_jobs)(partial(scan, s) for s in row_slices(n)))
+
+    def scan(self) -> Scan:
+        """Labels and statistics of the columns."""
+        return Scan(self.labels, self.stats)
+
+    def sample(self, content: ContentHash, k: int) -> RowSample:
+        n, d = self.X.shape
+        hashes = np.empty(n, np.uint64)
+
+        def visit(rows: slice) -> RowSample:
+            X, mine, sample = self.X[rows], hashes[rows], RowSample.empty(k, d)
+            for s in chunks(len(mine), d):
+                mine[s] = content(X[s])
+                sample = sample.with_rows(mine[s], X[s])
+            return sample
+
+        sample = RowSample.empty(k, d)
+        for part in Threads(self.n_jobs)(partial(visit, s) for s in row_slices(n) if n):
+            sample += part
+        self.hashed.update(content=content, hashes=hashes)
+        return sample
+
+    def hashes(self, content: ContentHash) -> Array:
+        """The hash of each row, which is computed once."""
+        if self.hashed.get("content") is not content:
+            self.sample(content, 0)
+        return self.hashed["hashes"]
+
+    def encode(self, classes: Array) -> Array:
+        """Labels as positions in `classes`."""
+        strange = np.setdiff1d(self.labels, classes)
+        if len(strange):
+            raise InputError(
+                f"Labels must be among the classes {classes.tolist()}; y also holds "
+                f"{strange[:5].tolist()}. Pass all `classes` to the first partial_fit, "
+                "or fit a new classifier."
+            )
+        assert self.y is not None
+        positions = np.searchsorted(classes, self.y)
+        return positions.astype(np.min_scalar_type(len(classes)), copy=False)
+
+    def summarise(
+        self,
+        phi: FeatureMap,
+        classes: Array,
+        n_folds: int,
+        folds: Array | None = None,
+        sizes: Sequence[int] | None = None,
+    ) -> list[Summary]:
+        labels, shape = self.encode(classes), (len(classes), n_folds)
+        if folds is None and n_folds > 1:
+            folds = (self.hashes(phi.content) % np.uint64(n_folds)).astype(
+                np.min_scalar_type(n_folds)
+            )
+        sizes = [phi.h] if sizes is None else sizes
+        totals: list[Summary] = []
+        phi = phi.in_precision(self.dtype)
+        for s in row_batches(*self.X.shape):
+            own = None if folds is None else folds[s]
+            weight = None if self.weight is None else self.weight[s]
+            rows = (self.X[s], labels[s], own, weight)
+            found = summarise(phi, *rows, shape, sizes, Threads(self.n_jobs))
+            totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
+            del found  # or they would stay while the next ones are made
+        return totals or [Summary.empty(*shape, k) for k in sizes]
+
+
+@dataclass(frozen=True)
+class InBlocks:
+    """Rows that are checked where they lie, block by block, on one thread each."""
+
+    columns: Columns
+    blocks: Blocks
+    dtype: np.dtype[Any]
+    keep: Callable[[InMemory], Array] | None = None  # which rows; all without it
+
+    @cached_property
+    def first_scan(self) -> Scan:
+        """Labels and statistics of the columns, in one pass."""
+        scan = self.add_up(InMemory.scan)
+        if not scan.stats.n:
+            raise InputError(
+                "There must be rows to learn from; all blocks are empty, or all weights are zero."
+            )
+        return scan
+
+    @property
+    def labels(self) -> Array:
+        return self.first_scan.labels
+
+    @property
+    def stats(self) -> ColumnStats:
+        return self.first_scan.stats
+
+    def sample(self, content: ContentHash, k: int) -> RowSample:
+        return self.add_up(InMemory.sample, content, k)
+
+    def summarise(
+        self,
+        phi: FeatureMap,
+        classes: Array,
+        n_folds: int,
+        folds: Callable[[InMemory], Array] | None = None,
+        sizes: Sequence[int] | None = None,
+    ) -> list[Summary]:
+        return self.add_up(_summarise, phi, classes, n_folds, folds, sizes).parts
+
+    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
+        """work(rows, *shared) of each block, added up."""
+        return self.blocks.add_up(_OnRows(work, self.dtype, self.columns, self.keep), *shared)
+
+    def where(self, keep: Callable[[InMemory], Array]) -> InBlocks:
+        """Some of the rows."""
+        return replace(self, keep=keep)
+
+
+class _OnRows:
+    """Work on rows in memory as work on a block."""
+
+    def __init__(
+        self,
+        work: Callable[..., Any],
+        dtype: np.dtype[Any],
+        columns: Columns,
+        keep: Callable[[InMemory], Array] | None,
+    ) -> None:
+        self.work, self.dtype, self.columns, self.keep = work, dtype, columns, keep
+        self.__name__ = work.__name__
+
+    def __call__(self, block: Block, *shared: Any) -> Any:
+        X, y, weight = check_block(block, self.dtype, self.columns.n)
+        rows = InMemory(self.columns, X, y, weight)
+        return self.work(rows if self.keep is None else rows.where(self.keep(rows)), *shared)
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """Several summaries that are added up one by one."""
+
+    parts: list[Summary]
+
+    def __add__(self, other: Summaries) -> Summaries:
+        return Summaries([a + b for a, b in zip(self.parts, other.parts, strict=True)])
+
+
+def _summarise(
+    rows: InMemory,
+    phi: FeatureMap,
+    classes: Array,
+    n_folds: int,
+    folds: Callable[[InMemory], Array] | None,
+    sizes: Sequence[int] | None,
+) -> Summaries:
+    """The summaries of a block, whose rows know their own folds."""
+    own = None if folds is None else folds(rows)
+    return Summaries(rows.summarise(phi, classes, n_folds, own, sizes))
+
+
+def engine_for(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:
+    """What makes blocks of X, y and weights, imported only now; None where X is in memory."""
+    module = ENGINES.get(type(X).__module__.partition(".")[0])
+    return None if module is None else import_module(module).blocks
+
+
+def as_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Table:
+    """What a user gives to learn from, as a table."""
+    engine = engine_for(X)
+    if engine is not None:
+        return in_blocks(estimator, engine(X, y, sample_weight), reset=reset)
+    checked = check_rows(estimator, X, y, sample_weight, reset=reset)
+    return InMemory(*checked, n_jobs=estimator.n_jobs)
+
+
+def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
+    """Blocks whose columns are those that the estimator knows, or shall know."""
+    columns, dtype = check_columns(estimator, blocks.like, reset=reset)
+    return InBlocks(columns, blocks, dtype)
+
+
+def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
+    """The hash that follows from the seed and the range of each column."""
+    seed = int(check_random_state(random_state).randint(2**31 - 1))
+    with np.errstate(over="ignore", invalid="ignore"):
+        widths = stats.high - stats.low
+    if not (np.isfinite(widths) & np.isfinite(stats.deviation)).all():
+        raise InputError(
+            "The square of each column's range must be a finite number; the widest range is "
+            f"{widths.max():g}. Rescale that column."
+        )
+    return ContentHash.between(seed, stats.low, stats.high)
+
+
+def draw_features(spec: Spec, table: Table, random_state: Any) -> FeatureMap:
+    """φ as specified, for the rows of a table."""
+    content = content_hash(table.stats, random_state)
+    k = spec.sample_size
+    sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+    with one_blas_thread():
+        return draw(spec, table.stats, sample, content, table.dtype)
+
+
+def answer_block(
+    block: Block, dtype: np.dtype[Any], d: int, predictor: Predictor, kind: Answer
+) -> Array:
+    """The answer to each row of a block, perhaps to none."""
+    X, _, _ = check_block(block, dtype, d)
+    return predictor.answer(kind, predictor.project(X, Threads(1)))
+
+
+def count_correct(rows: InMemory, predictor: Predictor) -> Array:
+    """The weight of rows whose class is predicted, and of all rows."""
+    correct = predictor.answer("label", predictor.project(rows.X, Threads(1))) == rows.y
+    weight = np.ones(len(correct)) if rows.weight is None else rows.weight
+    return np.array([weight[correct].sum(), weight.sum()])

@@ -1,1 +1,0 @@
-"""The paper's tables as runnable claims: what it prints, what we measure, and a verdict on each."""

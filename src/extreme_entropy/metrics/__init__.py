@@ -1,0 +1,25 @@
+"""Scores for classes of unequal frequency: GMean, balanced accuracy, and intervals for them."""
+
+from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
+
+from .classification import (
+    confusion_counts,
+    get_scorer,
+    gmean_score,
+    gmean_scorer,
+    label_text,
+    predicted_classes,
+)
+from .intervals import ScoreInterval, scores_with_intervals
+
+__all__ = [
+    "ScoreInterval",
+    "balanced_accuracy",
+    "confusion_counts",
+    "get_scorer",
+    "gmean_score",
+    "gmean_scorer",
+    "label_text",
+    "predicted_classes",
+    "scores_with_intervals",
+]

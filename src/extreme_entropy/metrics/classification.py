@@ -1,0 +1,109 @@
+"""GMean, the paper's score, beside balanced accuracy, and both as scorers by name.
+
+GMean is the geometric mean of the accuracies within each class, balanced accuracy the plain mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import get_scorer as sklearn_scorer
+from sklearn.metrics import make_scorer
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+Array = np.ndarray[Any, Any]
+
+
+def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
+    """Geometric mean of the recalls of all classes in `y_true`.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
+    sample_weight : array-like of shape (n_samples,), optional
+        Weights of the rows.
+
+    Returns
+    -------
+    float
+        Between 0 (some class is never found) and 1 (no mistake).
+
+    Examples
+    --------
+    >>> from extreme_entropy import gmean_score
+    >>> gmean_score(["ill", "ill", "well", "well"], ["ill", "well", "well", "well"])
+    0.7071067811865476
+    """
+    y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
+    check_consistent_length(y_true, y_pred, sample_weight)
+    classes, positions = np.unique(y_true, return_inverse=True)
+    weight = np.ones(len(y_true)) if sample_weight is None else np.asarray(sample_weight, float)
+    n_rows = np.bincount(positions, weights=weight)
+    found = np.bincount(positions, weights=weight * (y_true == y_pred))
+    recalls = np.divide(found, n_rows, out=np.zeros(len(classes)), where=n_rows > 0)
+    return float(np.prod(recalls) ** (1.0 / len(classes)))
+
+
+gmean_scorer = make_scorer(gmean_score)
+
+
+def get_scorer(scoring: Any) -> Any:
+    """A scorer by its name, "gmean" or any that scikit-learn knows, or the scorer itself.
+
+    Parameters
+    ----------
+    scoring : str or callable
+        Name, or a callable `(estimator, X, y) -> float`.
+
+    Returns
+    -------
+    callable
+        For `scoring=` in `cross_val_score`, `GridSearchCV` and the like.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from sklearn.svm import SVC
+    >>> from extreme_entropy.metrics import get_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> cross_val_score(SVC(), X, y, scoring=get_scorer("gmean")).mean() > 0.9
+    np.True_
+    """
+    is_gmean = isinstance(scoring, str) and scoring == "gmean"
+    return gmean_scorer if is_gmean else sklearn_scorer(scoring)
+
+
+def predicted_classes(scores: Array) -> Array:
+    """Positions of the classes that scores decide for.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Of two classes: positive for the second. Otherwise the largest wins.
+
+    Returns
+    -------
+    ndarray of int of shape (n_samples,)
+        Positions in `classes_`.
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import predicted_classes
+    >>> predicted_classes(np.array([-1.0, 0.0, 2.0])).tolist()
+    [0, 0, 1]
+    """
+    return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+
+
+def confusion_counts(labels: Array, predictions: Array, n_classes: int) -> Array:
+    """Rows of each class (down) predicted as each class (across), from positions of classes."""
+    counts = np.bincount(labels * n_classes + predictions, minlength=n_classes**2)
+    return counts.reshape(n_classes, n_classes)
+
+
+def label_text(label: Any) -> str:
+    """A class label as text."""
+    return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)

@@ -1,0 +1,83 @@
+"""What pictures are made from: a fitted classifier, checked rows, positions of labels, projections.
+
+The projection of a row for a pair of classes is βᵀφ(x). The decision between the two changes where
+the log-ratio of their Gaussians plus a bias is zero; priors and costs are that bias.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d, validate_data
+
+from ..errors import InputError
+from ..machine.predictor import project
+from ..pipelines import at_last_step, last_step
+from .style import pyplot
+
+Array = np.ndarray[Any, Any]
+
+
+def classifier_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
+    """The fitted classifier in an estimator, and checked rows as they reach it."""
+    classifier = last_step(estimator)
+    if not hasattr(type(classifier), "machine_"):
+        raise InputError(
+            f"{who} shows classifiers of this library; {type(classifier).__name__} is none. "
+            "Pass an EEMClassifier, an EEKMClassifier, or a pipeline that ends in one."
+        )
+    classifier, X = at_last_step(estimator, X)
+    dtypes = (np.float64, np.float32)
+    X = validate_data(classifier, X, reset=False, accept_sparse="csr", dtype=dtypes)
+    return classifier, X
+
+
+def inputs_to_draw(
+    estimator: Any, X: Any, y: Any, who: str, *, two_classes: str | None = None
+) -> tuple[Any, Any, Array]:
+    """The classifier, checked rows, and positions of their labels.
+
+    With `two_classes`, classifiers of more are refused; it says what else could be done.
+    """
+    pyplot(who)
+    classifier, X = classifier_and_rows(estimator, X, who)
+    if two_classes is not None and len(classifier.classes_) != 2:
+        raise InputError(
+            f"{who} draws two classes; this classifier knows {len(classifier.classes_)}. "
+            f"Fit one on two of them{two_classes}."
+        )
+    return classifier, X, label_positions(classifier, X, y)
+
+
+def label_positions(classifier: Any, X: Any, y: Any) -> Array:
+    """Labels as positions in `classes_`, one for each row."""
+    y = column_or_1d(y)
+    if len(y) != X.shape[0]:
+        raise InputError(f"There must be a label for each row; X has {X.shape[0]}, y {len(y)}.")
+    classes = classifier.classes_
+    strange = np.setdiff1d(y, classes)
+    if len(strange):
+        raise InputError(
+            f"Labels must be among the classes {classes.tolist()}; y also holds "
+            f"{strange[:5].tolist()}."
+        )
+    return np.searchsorted(classes, y)
+
+
+def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Array:
+    """Checked rows projected by operators on φ, by default those of all pairs  (n, operators)."""
+    # Not `classifier.project`, which would miss the column names of rows that are already checked.
+    if operators is None:
+        operators = classifier.machine_.operators
+    phi = classifier.feature_map_.in_precision(X.dtype)
+    folded = classifier.feature_map_.folded(operators).T.astype(X.dtype)
+    return project(phi, folded, X).astype(np.float64, copy=False)
+
+
+def log_odds_bias(classifier: Any, pair: int = 0) -> float:
+    """What priors and costs add to the log-odds of the second class of a pair."""
+    machine = classifier.machine_
+    i, j = machine.pairs[pair]
+    weights = machine.log_priors + machine.log_costs
+    return float(weights[j] - weights[i])

@@ -1,0 +1,216 @@
+"""The architecture is what ARCHITECTURE.md says: no private doors, and a walk that is true."""
+
+import ast
+import importlib
+import re
+import sys
+from functools import reduce
+from pathlib import Path
+
+import pytest
+from sklearn.datasets import make_classification
+
+import extreme_entropy
+from extreme_entropy import EEMClassifier
+
+ROOT = Path(extreme_entropy.__file__).parent
+PACKAGES = sorted(
+    path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
+)
+
+
+def sources():
+    """The text of each module of the library, by its name without that of the library."""
+    return {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): (
+            path.read_text(encoding="utf-8")
+        )
+        for path in ROOT.rglob("*.py")
+    }
+
+
+def package_of(module):
+    """The folder or module right below the library's own."""
+    return module.partition(".")[0]
+
+
+def is_private(name):
+    return name.startswith("_") and not name.endswith("__")
+
+
+def private_names(tree):
+    """Functions, methods, classes, variables and attributes with an underscore that are made."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            made = node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            made = node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store) and is_own(node):
+            made = node.attr
+        else:
+            continue
+        if is_private(made):
+            yield made
+
+
+def is_own(attribute):
+    """Whether it is one of `self` or of its class."""
+    return isinstance(attribute.value, ast.Name) and attribute.value.id in ("self", "cls", "mcs")
+
+
+def imported_names(module, node, is_package):
+    """What an import statement of the library's own takes, as full names."""
+    if isinstance(node, ast.Import):
+        prefix = "extreme_entropy."
+        names = [alias.name for alias in node.names]
+        return [name.removeprefix(prefix) for name in names if name.startswith(prefix)]
+    start = node.module or ""
+    if node.level:
+        here = module.split(".")
+        here = here[: len(here) - node.level + is_package]
+        start = ".".join([*here, *filter(None, [node.module])])
+    elif start.partition(".")[0] != "extreme_entropy":
+        return []
+    start = start.removeprefix("extreme_entropy").removeprefix(".")
+    return [f"{start}.{alias.name}".removeprefix(".") for alias in node.names]
+
+
+def accesses(tree):
+    """Names with an underscore that are read or set on something else than `self`."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute):
+            inherited = ast.unparse(node.value) == "super()"
+            if is_private(node.attr) and not is_own(node) and not inherited:
+                yield node.lineno, node.attr
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr"):
+            name = node.args[1]
+            if isinstance(name, ast.Constant) and is_private(str(name.value)):
+                yield node.lineno, str(name.value)
+
+
+def faults(modules, package):
+    """Where a package reaches for what another one keeps to itself."""
+    trees = {name: ast.parse(text) for name, text in modules.items()}
+    made = {}
+    for name, tree in trees.items():
+        for private in private_names(tree):
+            made.setdefault(private, set()).add(package_of(name))
+    found = []
+    for name, tree in trees.items():
+        if package_of(name) != package:
+            continue
+        is_package = any(other.startswith(name + ".") for other in trees)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                for taken in imported_names(name, node, is_package):
+                    if package_of(taken) != package and any(map(is_private, taken.split("."))):
+                        found.append(f"{name}:{node.lineno} imports {taken}")
+        for line, private in accesses(tree):
+            if private in made and package not in made[private]:
+                found.append(f"{name}:{line} uses {private} of {', '.join(sorted(made[private]))}")
+    return sorted(found)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_no_package_uses_the_underscore_names_of_another(package):
+    """What another package needs is public, or is passed as an argument."""
+    modules = sources()
+    assert package in {package_of(name) for name in modules}
+    assert faults(modules, package) == []
+
+
+PLANTED = {
+    "machine": "",
+    "machine.decision": "class Pair:\n    _roots = 1\n    def _solve(self): self._done = True\n",
+    "machine._inner": "def public(): ...\n",
+    "plots": "",
+    "plots.line": "from .style import _own\ndef draw(display): display._shown = _own\n",
+    "plots.style": "def _own(): ...\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("from ..machine.decision import _roots", "imports machine.decision._roots"),
+        ("from ..machine._inner import public", "imports machine._inner.public"),
+        ("from ..machine import _inner", "imports machine._inner"),
+        ("import extreme_entropy.machine._inner", "imports machine._inner"),
+        ("from extreme_entropy.machine._inner import public", "imports machine._inner.public"),
+        ("gaussian._solve()", "uses _solve of machine"),
+        ("find(1).gaussian._done = 2", "uses _done of machine"),
+        ("getattr(gaussian, '_roots')", "uses _roots of machine"),
+        ("machine.decision._roots", "uses _roots of machine"),
+    ],
+)
+def test_a_planted_fault_is_found(line, fault):
+    found = faults({**PLANTED, "plots.faulty": line + "\n"}, "plots")
+    assert found == [f"plots.faulty:1 {fault}"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "class A:\n    def f(self): self._solve()",
+        "class A:\n    def f(self): super()._solve()",
+        "pandas._libs",
+        "display._shown",
+        "from .style import _own",
+        "from matplotlib._api import _private",
+        "gaussian.__class__",
+    ],
+)
+def test_what_is_allowed_is_not_found(line):
+    """Names of one's own, of the same package, of other libraries, and those of Python."""
+    assert faults({**PLANTED, "plots.fine": line + "\n"}, "plots") == []
+
+
+# -------------------------------------------------------------------- the newcomer's walk
+
+
+def named_in_walks():
+    """(file, name) pairs of the two walks through the library in ARCHITECTURE.md."""
+    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    walks = re.findall(r"^## The way of a row.*?(?=^## )", text, re.M | re.S)
+    assert len(walks) == 2
+    return sorted(set(re.findall(r"`([\w/]+\.py)`\s+`([\w.]+)`", " ".join(walks))))
+
+
+@pytest.mark.parametrize(("file", "name"), named_in_walks())
+def test_what_the_newcomers_walk_names_exists(file, name):
+    """Each function and class of the walk is in the file that the page says."""
+    module = importlib.import_module(
+        "extreme_entropy." + file.removesuffix(".py").replace("/", ".")
+    )
+    found = reduce(getattr, name.split("."), module)
+    owner = getattr(found, "__module__", module.__name__)
+    assert owner == module.__name__
+
+
+def test_every_folder_and_file_of_the_library_is_on_the_page():
+    """The table names each of them."""
+    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    for package in set(PACKAGES) - {"__init__", "__main__"}:
+        assert f"`{package}/`" in text or f"`{package}.py`" in text, package
+
+
+def test_the_walk_through_fit_is_what_a_trace_sees():
+    """The functions named on the way are called by a fit and a prediction, in files it names."""
+    X, y = make_classification(60, random_state=0)
+    called = set()
+
+    def watch(frame, event, argument):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and ROOT in path.parents:
+            called.add((path.relative_to(ROOT).as_posix(), frame.f_code.co_qualname))
+
+    sys.setprofile(watch)
+    try:
+        EEMClassifier(10, random_state=0).fit(X, y).predict_proba(X)
+    finally:
+        sys.setprofile(None)
+    classes = {(file, name.partition(".")[0]) for file, name in called}
+    frozen = {("machine/machine.py", "Machine"), ("machine/decision.py", "GaussianPair")}
+    several = {("machine/coupling.py", "couple")}  # of more than two classes
+    missing = set(named_in_walks()) - called - classes - frozen - several
+    assert not missing

@@ -1,0 +1,61 @@
+"""What is published is what it says: its description, its version, its promises to installers."""
+
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+import extreme_entropy
+
+ROOT = Path(__file__).parent.parent
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PYPROJECT["project"]["optional-dependencies"]
+
+
+@pytest.fixture
+def bounds(monkeypatch):
+    """tools/lower_bounds.py, imported."""
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import lower_bounds
+
+    yield lower_bounds
+    sys.modules.pop("lower_bounds")
+
+
+def test_the_description_on_a_package_index_has_no_relative_link():
+    """What the build substitutes leaves neither a picture nor a link that is only in a clone."""
+    hook = PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert re.search(r"\]\((?!https?:)", text)
+    for substitution in hook["substitutions"]:
+        text = re.sub(substitution["pattern"], substitution["replacement"], text)
+    assert not re.search(r"\]\((?!https?:|#)", text)
+    assert "![" not in text
+
+
+def test_every_requirement_has_one_lower_bound(bounds):
+    """Otherwise `make oldest` would not test what is promised."""
+    assert {"numpy", "scikit-learn", "pyarrow", "pytest"} <= bounds.promised().keys()
+    with pytest.raises(ValueError, match="must read"):
+        bounds.lower_bounds(["numpy"])
+    with pytest.raises(ValueError, match="choose one"):
+        bounds.lower_bounds(["numpy>=2.0", "numpy>=2.1"])
+
+
+def test_all_is_every_extra_that_is_for_users():
+    """`pip install extreme-entropy[all]` leaves out only what developers need."""
+    (everything,) = EXTRAS["all"]
+    named = re.fullmatch(r"extreme-entropy\[([\w,]+)\]", everything)[1].split(",")
+    assert set(named) == EXTRAS.keys() - {"all", "test", "lint", "dist", "data", "bench"}
+
+
+def test_the_version_is_the_same_wherever_it_is_written():
+    """The package, the changelog's newest release and the citation."""
+    released = re.findall(r"^## (\d\S*) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    version, date = released[0]
+    assert extreme_entropy.__version__ == version
+    assert f"\nversion: {version}\n" in citation
+    assert f"\ndate-released: {date}\n" in citation
