@@ -559,13 +559,20 @@ def long_table(tmp_path_factory):
     return path
 
 
+def listen():
+    """Shells start background jobs deaf to SIGINT, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_interrupted_command_leaves_what_was_there(number, home, long_table, tmp_path):
     """In mid-write: the old file stays whole, and only a kill leaves the part beside it."""
     out = tmp_path / "out.csv"
     out.write_text("before")
     words = ("predict", home / "m.eem", long_table, "--proba", "-o", out)
-    child = subprocess.Popen([*EEM, *map(str, words)], stderr=subprocess.PIPE, text=True)
+    child = subprocess.Popen(
+        [*EEM, *map(str, words)], stderr=subprocess.PIPE, text=True, preexec_fn=listen
+    )
     deadline = time.monotonic() + 60
     while not any(part.stat().st_size for part in tmp_path.glob(".out.csv.*.part")):
         assert child.poll() is None, child.stderr.read()

@@ -524,6 +524,11 @@ def test_kills_of_a_run_lose_no_finished_row(tmp_path, paper_data):
     assert not [pid for pid in workers if Path(f"/proc/{pid}").exists()]
 
 
+def listen():
+    """Shells start background jobs deaf to SIGINT, and children inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_ends_at_once_and_says_what_is_kept(tmp_path, paper_data, number):
     """One line whichever way it is asked to end; no worker goes on."""
@@ -536,6 +541,7 @@ def test_an_interrupted_run_ends_at_once_and_says_what_is_kept(tmp_path, paper_d
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=listen,
     )
     path = tmp_path / "here" / "rows.jsonl"
     deadline = time.monotonic() + 60
