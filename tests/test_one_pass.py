@@ -235,7 +235,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
     else:
         search = EEKMClassifierCV(SIZES, **common).fit(X, y)
     best = search.best_estimator_
-    assert best.feature_map_.layer.size == SIZES[search.best_index_[1]]
+    assert best.feature_map_.parts[0].layer.size == SIZES[search.best_index_[1]]
     assert np.sum(best.summary_.counts) == len(X)
     assert best.score(X, y) > search.best_score_ - 0.05
     folds = best.feature_map_.content(X) % np.uint64(best.summary_.n_folds)

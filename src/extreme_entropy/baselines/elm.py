@@ -70,7 +70,7 @@ def below(kept: Array, phi: FeatureMap, X: Any, T: Array, root: Array, n_jobs: i
         H[s] = root[s] * phi(dense(X[s]))
         BT[s] = root[s] * T[s]
 
-    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.layer.size)):
+    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.h)):
         pass
     return rows
 

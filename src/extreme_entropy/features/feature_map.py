@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,18 +20,54 @@ from .neurons import UNIFORM, NeuronLayer, Radial, Similarity, draw_mixed, draw_
 from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 Layer = NeuronLayer | KernelLayer
+Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One layer of φ, the columns it sees, and what follows it."""
+
+    layer: Layer
+    columns: Array | None = None  # which it sees; all without it
+    weights: Array | None = None  # of those columns: the layer sees z∘w
+    whitening: Array | None = None  # (hidden, features), for kernels
+
+    @property
+    def size(self) -> int:
+        """Features, and numbers of the hidden layer."""
+        return self.layer.size
+
+    def hidden(self, Z: Array, out: Array | None = None) -> Array:
+        """The layer's answer to scaled rows, in `out` if it can be."""
+        if self.columns is not None:
+            Z = Z[:, self.columns]
+        return self.layer(Z if self.weights is None else Z * self.weights, out)
+
+    def first(self, k: int) -> Part:
+        """The part with the first k neurons or landmarks."""
+        W = None if self.whitening is None else self.whitening[:k, :k]
+        return replace(self, layer=self.layer.first(k), whitening=W)
+
+    def in_precision(self, dtype: np.dtype[Any]) -> Part:
+        """The same in single or double precision."""
+        return replace(
+            self,
+            layer=_cast(self.layer, dtype),
+            weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
+            whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureMap:
-    """φ, drawn once and frozen."""
+    """φ, drawn once and frozen. Features of several parts take turns."""
 
     content: ContentHash
     scaling: Scaling
-    layer: Layer
-    whitening: Array | None = None  # (hidden, h), for kernels
+    parts: tuple[Part, ...]
 
     @property
     def d(self) -> int:
@@ -41,33 +77,62 @@ class FeatureMap:
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
-        return self.layer.size if self.whitening is None else self.whitening.shape[1]
+        return sum(part.size for part in self.parts)
 
-    def __call__(self, X: Array, out: Array | None = None) -> Array:
-        """φ of dense rows; `out` may be used as room for the hidden layer.
+    def __call__(self, X: Array, room: Room | None = None) -> Array:
+        """φ of dense rows; `room` is overwritten, and may hold the result."""
+        Z = self.scaling(X)
+        n, p = len(Z), len(self.parts)
+        if p == 1:
+            part = self.parts[0]
+            H = part.hidden(Z, None if room is None else room[0])
+            return H if part.whitening is None else H @ part.whitening
+        features = np.empty((n, self.h), X.dtype) if room is None else room[p][:n]
+        for i, part in enumerate(self.parts):
+            H = part.hidden(Z, None if room is None else room[i])
+            features[:, i::p] = H if part.whitening is None else H @ part.whitening
+        return features
+
+    def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:
+        """Dense rows times operators on the hidden layers (see `folded`)."""
+        Z = self.scaling(X)
+        total: Any = 0.0
+        for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
+            total = total + part.hidden(Z, None if room is None else room[i]) @ beta
+        return total
+
+    def folded(self, operators: Array, dtype: np.dtype[Any]) -> list[Array]:
+        """Operators on φ (k, h) as operators on the hidden layer of each part (hidden, k).
+
+        L^{−⊤} is folded into β, so that a row costs one layer and one product.
+        """
+        p = len(self.parts)
+        own = [operators[:, i::p].T for i in range(p)]
+        return [
+            np.ascontiguousarray(
+                beta if part.whitening is None else part.whitening @ beta, dtype=dtype
+            )
+            for part, beta in zip(self.parts, own, strict=True)
+        ]
+
+    def room(self, n: int, dtype: np.dtype[Any]) -> Room:
+        """Memory for the hidden layers of n rows, and for φ of them.
 
         Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
         after chunk should be given the same.
         """
-        H = self.layer(self.scaling(X), out)
-        return H if self.whitening is None else H @ self.whitening
+        sizes = [part.size for part in self.parts]
+        return [np.empty((n, k), dtype) for k in (sizes if len(sizes) == 1 else [*sizes, self.h])]
 
     def first(self, k: int) -> FeatureMap:
-        """φ with the first k neurons or landmarks: the φ that would be drawn with so many."""
-        W = None if self.whitening is None else self.whitening[:k, :k]
-        return replace(self, layer=self.layer.first(k), whitening=W)
-
-    def folded(self, operators: Array) -> Array:
-        """Operators on φ as operators on the hidden layer: L^{−⊤} folded into β."""
-        return operators if self.whitening is None else operators @ self.whitening.T
+        """φ with the first k features: the φ that would be drawn with so many."""
+        p = len(self.parts)
+        parts = (part.first(len(range(i, k, p))) for i, part in enumerate(self.parts))
+        return replace(self, parts=tuple(part for part in parts if part.size))
 
     def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layer in single or double precision."""
-        values = [(field.name, getattr(self.layer, field.name)) for field in fields(self.layer)]
-        cast = {k: v.astype(dtype, copy=False) for k, v in values if isinstance(v, np.ndarray)}
-        W = None if self.whitening is None else self.whitening.astype(dtype, copy=False)
-        layer = replace(self.layer, **cast)  # type: ignore[arg-type]  # of the same layer
-        return replace(self, layer=layer, whitening=W)
+        """The same φ with its layers in single or double precision."""
+        return replace(self, parts=tuple(part.in_precision(dtype) for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +177,19 @@ def draw(
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
     if isinstance(spec, NeuronSpec):
+        layer: Layer
         if spec.activation == "mixed":
-            return FeatureMap(content, scaling, draw_mixed(spec.n_hidden, rows, content.seed))
-        layer = draw_neurons(spec.activation, spec.n_hidden, rows, content.seed)
-        return FeatureMap(content, scaling, layer)
+            layer = draw_mixed(spec.n_hidden, rows, content.seed)
+        else:
+            layer = draw_neurons(spec.activation, spec.n_hidden, rows, content.seed)
+        return FeatureMap(content, scaling, (Part(layer),))
     gamma = spec.gamma
     if isinstance(gamma, str):
         gamma = median_gamma(spec.kernel, rows[:SAMPLE_ROWS])
     landmarks = rows[: spec.n_landmarks]
     kernel = kernel_layer(spec.kernel, landmarks, gamma, spec.scale)
-    return FeatureMap(content, scaling, kernel, whitening(kernel(landmarks), dtype))
+    part = Part(kernel, whitening=whitening(kernel(landmarks), dtype))
+    return FeatureMap(content, scaling, (part,))
 
 
 def kernel_layer(
@@ -142,6 +210,14 @@ def kernel_layer(
         # Seen from a corner of the cube, all rows lie in nearly the same direction.
         return Cosine(landmarks, 0.5 if scale in ("minmax", "quantile") else 0.0)
     return Similarity("tanimoto", landmarks.T.copy())
+
+
+def _cast(layer: T, dtype: np.dtype[Any]) -> T:
+    """A layer with every array of numbers in it cast."""
+    assert is_dataclass(layer)
+    values = ((field.name, getattr(layer, field.name)) for field in fields(layer))
+    arrays = {k: v.astype(dtype, copy=False) for k, v in values if isinstance(v, np.ndarray)}
+    return replace(layer, **arrays)  # type: ignore[type-var]  # narrowed above
 
 
 def same(a: Any, b: Any) -> bool:

@@ -236,7 +236,7 @@ def project_all(
     operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
     for padded, machine, k in zip(operators, machines, sizes, strict=True):
         padded[:, :k] = machine.operators
-    folded = phi.folded(np.vstack(operators)).T.astype(X.dtype)
+    folded = phi.folded(np.vstack(operators), X.dtype)
     projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
     return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
 
