@@ -68,6 +68,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
     # Set by the constructors of the two classifiers.
     scale: str | None
+    relevance: str
     shrinkage: str | float | None
     ridge: float | str
     decision: str
@@ -91,6 +92,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
+        "relevance": [StrOptions({"learned", "uniform"})],
         "shrinkage": [
             StrOptions({"ledoit-wolf", "oas"}),
             Interval(Real, 0, 1, closed="both"),
@@ -133,7 +135,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         if self._is_twin:
             feature_map = self.feature_map_
         else:
-            feature_map = draw_features(self.specification(), table, self.random_state)
+            spec = self.specification()
+            feature_map = draw_features(spec, table, self.random_state, classes)
         [summary] = table.summarise(feature_map, classes, n_folds)
         self.set_fitted(table.columns, classes, feature_map, summary)
         if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
@@ -362,7 +365,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         n_folds = self._n_folds(summary)
         feature_map = getattr(self, "feature_map_", None)
         if feature_map is None:
-            feature_map = draw_features(self.specification(), table, self.random_state)
+            spec = self.specification()
+            feature_map = draw_features(spec, table, self.random_state, known)
         [part] = table.summarise(feature_map, known, n_folds)
         return self.set_fitted(
             table.columns, known, feature_map, part if summary is None else summary + part

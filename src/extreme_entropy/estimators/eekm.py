@@ -85,9 +85,10 @@ variances_
         self,
         n_landmarks: int = 500,
         *,
-        kernel: str | Callable[..., float] = "rbf",
+        kernel: str | Callable[..., float] = "mixed",
         gamma: float | str = "median",
         scale: str | None = "quantile",
+        relevance: str = "learned",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -100,6 +101,7 @@ variances_
         self.kernel = kernel
         self.gamma = gamma
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -138,6 +140,7 @@ variances_
             kernel="rbf",
             gamma=gamma,
             scale="minmax",
+            relevance="uniform",
             ridge=0.0,
             decision="paper",
             n_jobs=n_jobs,

@@ -123,6 +123,7 @@ default="mixed"
         *,
         activation: str | Callable[..., Array] = "mixed",
         scale: str | None = "quantile",
+        relevance: str = "learned",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -134,6 +135,7 @@ default="mixed"
         self.n_hidden = n_hidden
         self.activation = activation
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -171,6 +173,7 @@ default="mixed"
             n_hidden,
             activation=activation,
             scale="minmax",
+            relevance="uniform",
             ridge=0.0,
             decision="paper",
             n_jobs=n_jobs,

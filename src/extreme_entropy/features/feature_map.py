@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,13 +17,24 @@ import numpy as np
 from .content import ContentHash, RowSample
 from .kernels import Cosine, CustomKernel, KernelLayer, Laplacian, Polynomial, median_gamma
 from .landmarks import whitening
-from .neurons import UNIFORM, NeuronLayer, Radial, Similarity, draw_mixed, draw_neurons
+from .neurons import (
+    BALANCED,
+    UNIFORM,
+    NeuronLayer,
+    Radial,
+    Similarity,
+    draw_laplacian,
+    draw_neurons,
+    draw_radial,
+    log_deviation,
+)
 from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 Layer = NeuronLayer | KernelLayer
+LEAST = 1e-3  # of the largest weight: columns that count for less are left out
 Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
 
 
@@ -45,6 +57,16 @@ class Part:
         if self.columns is not None:
             Z = Z[:, self.columns]
         return self.layer(Z if self.weights is None else Z * self.weights, out)
+
+    def gradient(self, Z: Array, operators: Array) -> Array:
+        """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
+        assert isinstance(self.layer, Radial | Laplacian)
+        A = operators.T if self.whitening is None else self.whitening @ operators.T
+        columns = slice(None) if self.columns is None else self.columns
+        weights = 1.0 if self.weights is None else self.weights
+        gradient = np.zeros((len(operators), *Z.shape))
+        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A)
+        return gradient
 
     def first(self, k: int) -> Part:
         """The part with the first k neurons or landmarks."""
@@ -115,6 +137,12 @@ class FeatureMap:
             for part, beta in zip(self.parts, own, strict=True)
         ]
 
+    def gradient(self, Z: Array, operators: Array) -> Array:
+        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d)."""
+        p = len(self.parts)
+        found = (part.gradient(Z, operators[:, i::p]) for i, part in enumerate(self.parts))
+        return sum(found, np.zeros(()))
+
     def room(self, n: int, dtype: np.dtype[Any]) -> Room:
         """Memory for the hidden layers of n rows, and for φ of them.
 
@@ -142,12 +170,13 @@ class NeuronSpec:
     n_hidden: int
     activation: str | Callable[..., Array]
     scale: str | None
+    relevance: str = "uniform"
 
     @property
     def sample_size(self) -> int:
         """How many rows must be sampled."""
         uniform = callable(self.activation) or self.activation in UNIFORM
-        if uniform:
+        if uniform and self.relevance == "uniform":
             return SAMPLE_ROWS if self.scale == "quantile" else 0
         return max(self.n_hidden, SAMPLE_ROWS)
 
@@ -160,6 +189,7 @@ class KernelSpec:
     kernel: str | Callable[..., float]
     gamma: float | str
     scale: str | None
+    relevance: str = "uniform"
 
     @property
     def sample_size(self) -> int:
@@ -171,25 +201,72 @@ Spec = NeuronSpec | KernelSpec
 
 
 def draw(
-    spec: Spec, stats: ColumnStats, sample: RowSample, content: ContentHash, dtype: np.dtype[Any]
+    spec: Spec,
+    stats: ColumnStats,
+    sample: RowSample,
+    content: ContentHash,
+    dtype: np.dtype[Any],
+    weights: Array | None = None,
 ) -> FeatureMap:
-    """φ as specified, for columns with these statistics and rows of this precision."""
+    """φ as specified, for columns with these statistics and rows of this precision.
+
+    `weights` say how much each column counts. In "mixed" layers they are those of the Laplacian
+    part alone: beside it the plain part sees all columns alike, so that nothing is lost where
+    weights mislead.
+    """
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
     if isinstance(spec, NeuronSpec):
-        layer: Layer
-        if spec.activation == "mixed":
-            layer = draw_mixed(spec.n_hidden, rows, content.seed)
-        else:
-            layer = draw_neurons(spec.activation, spec.n_hidden, rows, content.seed)
-        return FeatureMap(content, scaling, (Part(layer),))
+        kind, plain, size = spec.activation, "radial", spec.n_hidden
+        draw_part = partial(_draw_neurons, content.seed)
+    else:
+        kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
+        draw_part = partial(_draw_kernel, spec, dtype)
+    if kind != "mixed":
+        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),))
+    # Landmarks of both parts are apart, and those of fewer are the first of those of more.
+    parts = [draw_part(plain, -(-size // 2), rows[::2], None)]
+    if size > 1 and len(rows) > 1:
+        parts.append(draw_part("laplacian", size // 2, rows[1::2], weights))
+    return FeatureMap(content, scaling, tuple(parts))
+
+
+def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Array | None]:
+    """Rows as a part sees them, which columns those are, and their weights."""
+    if weights is None:
+        return rows, None, None
+    kept = np.flatnonzero(weights > LEAST * weights.max())
+    columns = None if len(kept) == len(weights) else kept
+    return rows[:, kept] * weights[kept], columns, weights[kept]
+
+
+def _draw_neurons(seed: int, activation: Any, h: int, rows: Array, weights: Array | None) -> Part:
+    """A part of h neurons for scaled sampled rows."""
+    rows, columns, weights = _seen(rows, weights)
+    layer: Layer
+    if activation == "radial":
+        layer = draw_radial(h, rows, seed)
+    elif activation == "laplacian":
+        layer = draw_laplacian(h, rows, seed)
+    else:
+        layer = draw_neurons(activation, h, rows, seed)
+    return Part(layer, columns, weights)
+
+
+def _draw_kernel(
+    spec: KernelSpec, dtype: np.dtype[Any], kernel: Any, h: int, rows: Array, weights: Array | None
+) -> Part:
+    """A part of h landmarks, the first scaled sampled rows, and its whitening."""
+    rows, columns, weights = _seen(rows, weights)
     gamma = spec.gamma
     if isinstance(gamma, str):
-        gamma = median_gamma(spec.kernel, rows[:SAMPLE_ROWS])
-    landmarks = rows[: spec.n_landmarks]
-    kernel = kernel_layer(spec.kernel, landmarks, gamma, spec.scale)
-    part = Part(kernel, whitening=whitening(kernel(landmarks), dtype))
-    return FeatureMap(content, scaling, (part,))
+        gamma = median_gamma(kernel, rows[:SAMPLE_ROWS])
+    layer = kernel_layer(kernel, rows[:h], gamma, spec.scale)
+    W = whitening(layer(rows[:h]), dtype)
+    if spec.kernel == "mixed":  # both parts vary alike, by their first features
+        first = layer.first(BALANCED)(rows[:SAMPLE_ROWS]) @ W[:BALANCED, :BALANCED]
+        W = W * np.exp(-log_deviation(first))
+    return Part(layer, columns, weights, W)
 
 
 def kernel_layer(
@@ -201,7 +278,7 @@ def kernel_layer(
     if kernel == "rbf":
         return Radial.about(landmarks, np.full(len(landmarks), gamma))
     if kernel == "laplacian":
-        return Laplacian(landmarks, gamma)
+        return Laplacian(landmarks, np.full(len(landmarks), gamma))
     if kernel == "polynomial":
         return Polynomial(landmarks, gamma, 1.0, 3)
     if kernel == "linear":

@@ -64,9 +64,7 @@ def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor =
     return projections
 
 
-def _fill(
-    projections: Array, phi: FeatureMap, operators: list[Array], X: Any, rows: slice
-) -> None:
+def _fill(projections: Array, phi: FeatureMap, operators: list[Array], X: Any, rows: slice) -> None:
     """The projections of some rows: the work of one task."""
     X, projections = X[rows], projections[rows]
     parts = chunks(*X.shape, phi.h)
