@@ -29,16 +29,22 @@ class EEMClassifier(EntropyClassifier):
     ----------
     n_hidden : int, default=500
         Number of neurons h. A fit costs about n·h² operations.
-    activation : {"mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or callable, \
-default="mixed"
-        "mixed" has linear neurons and radial ones centred on rows of the data, and does well on
-        data without preparation (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
+    activation : {"mixed", "radial", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or \
+callable, default="mixed"
+        "radial" has linear neurons and radial ones centred on rows of the data. "mixed" has
+        Laplacian ones in turn with those, and does well on data without preparation
+        (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
         with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take their
         weights from rows of the data and suit fingerprints and other sparse binary columns. A
         callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
         and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
+    relevance : {"learned", "uniform"}, default="learned"
+        "learned" finds out on a sample how much each column matters and lets the layer see
+        columns weighted so, in "mixed" layers only the
+        Laplacian neurons. The weights are frozen with the layer. "uniform" takes all columns
+        alike, as the paper does.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -81,6 +87,8 @@ default="mixed"
         Cauchy–Schwarz divergence of the two Gaussians of projections.
     means_, variances_ : ndarray of shape (2,)
         The two Gaussians of projections.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters, with relevance="learned"; they sum to one.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
+from ..engines.threads import Threads, chunks, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
@@ -331,19 +331,46 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
     return ContentHash.between(seed, stats.low, stats.high)
 
 
-def draw_features(
-    spec: Spec, table: Table, random_state: Any, classes: Array | None = None
-) -> FeatureMap:
-    """φ as specified, for the rows of a table; learned relevance needs their classes."""
-    content = content_hash(table.stats, random_state)
-    k = spec.sample_size
-    sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
-    with one_blas_thread():
+@dataclass(frozen=True)
+class Sampled:
+    """What φ is drawn from: statistics of the columns, sampled rows, and some of each class."""
+
+    stats: ColumnStats
+    content: ContentHash
+    sample: RowSample
+    by_class: ClassSamples | None  # for learned relevance
+    dtype: np.dtype[Any]
+    learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
+
+    @classmethod
+    def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
+        """All that some of these specifications need of a table."""
+        content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
+        sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+        by_class = None
+        if any(spec.relevance == "learned" for spec in specs):
+            by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
+        return cls(table.stats, content, sample, by_class, table.dtype)
+
+    def draw(self, spec: Spec) -> FeatureMap:
+        """φ as specified."""
         weights = None
-        if spec.relevance == "learned" and classes is not None:
-            by_class = table.sample_by_class(content, classes, LEARNING_ROWS).samples
-            weights = learn_weights(spec.scale, table.stats, sample, by_class, content)
-        return draw(spec, table.stats, sample, content, table.dtype, weights)
+        if spec.relevance == "learned" and self.by_class is not None:
+            if spec.scale not in self.learned:
+                given = self.stats, self.sample, self.by_class.samples, self.content
+                self.learned[spec.scale] = learn_weights(spec.scale, *given)
+            weights = self.learned[spec.scale]
+        return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
+
+    def saw(self, hashes: Array, labels: Array) -> Array:
+        """Which rows, with these hashes and positions of their classes, were sampled."""
+        seen = np.zeros(len(hashes), dtype=bool)
+        if len(self.sample.hashes):
+            seen |= hashes <= self.sample.hashes[-1]
+        for c, own in enumerate(self.by_class.samples if self.by_class is not None else ()):
+            if len(own.hashes):
+                seen |= (hashes <= own.hashes[-1]) & (labels == c)
+        return seen
 
 
 def answer_block(

@@ -90,6 +90,7 @@ class FeatureMap:
     content: ContentHash
     scaling: Scaling
     parts: tuple[Part, ...]
+    relevance: Array | None = None  # the weight of each column, where it was learned   (d,)
 
     @property
     def d(self) -> int:
@@ -216,6 +217,8 @@ def draw(
     """
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
+    kind: Any
+    draw_part: Callable[..., Part]
     if isinstance(spec, NeuronSpec):
         kind, plain, size = spec.activation, "radial", spec.n_hidden
         draw_part = partial(_draw_neurons, content.seed)
@@ -223,12 +226,15 @@ def draw(
         kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
         draw_part = partial(_draw_kernel, spec, dtype)
     if kind != "mixed":
-        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),))
-    # Landmarks of both parts are apart, and those of fewer are the first of those of more.
-    parts = [draw_part(plain, -(-size // 2), rows[::2], None)]
-    if size > 1 and len(rows) > 1:
-        parts.append(draw_part("laplacian", size // 2, rows[1::2], weights))
-    return FeatureMap(content, scaling, tuple(parts))
+        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),), weights)
+    # Landmarks of all parts are apart, and those of fewer are the first of those of more.
+    kinds = [(plain, None), ("laplacian", weights)]
+    p = min(len(kinds), size, len(rows))
+    parts = [
+        draw_part(kind, len(range(i, size, p)), rows[i::p], own)
+        for i, (kind, own) in enumerate(kinds[:p])
+    ]
+    return FeatureMap(content, scaling, tuple(parts), weights)
 
 
 def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Array | None]:
@@ -261,6 +267,8 @@ def _draw_kernel(
     gamma = spec.gamma
     if isinstance(gamma, str):
         gamma = median_gamma(kernel, rows[:SAMPLE_ROWS])
+    elif spec.kernel == "mixed":  # a multiple, since the two parts measure differently
+        gamma *= median_gamma(kernel, rows[:SAMPLE_ROWS])
     layer = kernel_layer(kernel, rows[:h], gamma, spec.scale)
     W = whitening(layer(rows[:h]), dtype)
     if spec.kernel == "mixed":  # both parts vary alike, by their first features
