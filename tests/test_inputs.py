@@ -473,6 +473,7 @@ def test_the_papers_eem_settings_are_the_papers():
         "n_hidden": 250,
         "activation": "nsig",
         "scale": "minmax",
+        "relevance": "uniform",
         "shrinkage": "ledoit-wolf",
         "ridge": 0.0,
         "decision": "paper",
@@ -492,6 +493,7 @@ def test_the_papers_eekm_settings_are_the_papers():
         "kernel": "rbf",
         "gamma": 0.1,
         "scale": "minmax",
+        "relevance": "uniform",
         "shrinkage": "ledoit-wolf",
         "ridge": 0.0,
         "decision": "paper",
@@ -602,7 +604,8 @@ def test_neurons_drawn_from_the_data_are_its_rows(activation):
     layer = (
         EEMClassifier(9, activation=activation, scale=None, random_state=0)
         .fit(X, y)
-        .feature_map_.parts[0].layer
+        .feature_map_.parts[0]
+        .layer
     )
     weights = (layer.weights if activation == "relu" else layer.centres).T
     assert all((row == X).all(axis=1).any() for row in weights)
@@ -662,7 +665,9 @@ def test_kernels_are_scikit_learns(kernel):
     landmarks = landmarks_of(machine)
     assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
     expected = gram(kernel, X, landmarks, 0.7)
-    np.testing.assert_allclose(machine.feature_map_.parts[0].layer(X), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        machine.feature_map_.parts[0].layer(X), expected, rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, rational])

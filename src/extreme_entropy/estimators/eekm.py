@@ -25,7 +25,7 @@ class EEKMClassifier(EntropyClassifier):
     n_landmarks : int, default=500
         Rows of the data that span the feature space; all distinct rows if there are fewer.
     kernel : {"mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"} or \
-callable, default="mixed"
+callable, default="rbf"
         "mixed" has landmarks of the rbf kernel in turn with landmarks of the Laplacian. A callable
         takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
         "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
@@ -35,11 +35,11 @@ callable, default="mixed"
         the median heuristic of each part.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
-    relevance : {"learned", "uniform"}, default="learned"
-        "learned" finds out on a sample how much each column matters and lets the layer see
-        columns weighted so, with the "mixed" kernel only
-        the Laplacian part. The weights are frozen with the layer. "uniform" takes all columns
-        alike, as the paper does.
+    relevance : {"learned", "uniform"}, default="uniform"
+        "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
+        each class how much each column matters, and columns are weighted so; with the "mixed"
+        kernel in its Laplacian part alone. The weights are frozen with the landmarks. Worth trying,
+        with kernel="mixed", where few of many columns matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -92,10 +92,10 @@ ridge_, divergence_, means_, variances_
         self,
         n_landmarks: int = 500,
         *,
-        kernel: str | Callable[..., float] = "mixed",
+        kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
         scale: str | None = "quantile",
-        relevance: str = "learned",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

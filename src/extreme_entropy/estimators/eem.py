@@ -29,22 +29,22 @@ class EEMClassifier(EntropyClassifier):
     ----------
     n_hidden : int, default=500
         Number of neurons h. A fit costs about n·h² operations.
-    activation : {"mixed", "radial", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or \
+    activation : {"mixed", "laplacian", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or \
 callable, default="mixed"
-        "radial" has linear neurons and radial ones centred on rows of the data. "mixed" has
-        Laplacian ones in turn with those, and does well on data without preparation
-        (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
-        with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take their
-        weights from rows of the data and suit fingerprints and other sparse binary columns. A
-        callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
+        "mixed" has linear neurons and radial ones centred on rows of the data, and does well on
+        data without preparation (paper/docs/defaults.md). "laplacian" has neurons that fall off
+        with the sum of absolute differences to rows of the data. "sig", "nsig" and "rbf" are the
+        paper's, with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take
+        their weights from rows of the data and suit fingerprints and other sparse binary columns.
+        A callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
         and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
-    relevance : {"learned", "uniform"}, default="learned"
-        "learned" finds out on a sample how much each column matters and lets the layer see
-        columns weighted so, in "mixed" layers only the
-        Laplacian neurons. The weights are frozen with the layer. "uniform" takes all columns
-        alike, as the paper does.
+    relevance : {"learned", "uniform"}, default="uniform"
+        "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
+        each class how much each column matters. A "mixed" layer then has Laplacian neurons on
+        columns weighted so, in turn with the others; any other layer sees weighted columns alone.
+        The weights are frozen with the layer. Worth trying where few of many columns matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -131,7 +131,7 @@ callable, default="mixed"
         *,
         activation: str | Callable[..., Array] = "mixed",
         scale: str | None = "quantile",
-        relevance: str = "learned",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

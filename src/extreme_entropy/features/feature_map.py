@@ -225,7 +225,9 @@ def draw(
     else:
         kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
         draw_part = partial(_draw_kernel, spec, dtype)
-    if kind != "mixed":
+    alone = kind != "mixed" or (plain == "radial" and weights is None)
+    if alone:
+        kind = plain if kind == "mixed" else kind
         return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),), weights)
     # Landmarks of all parts are apart, and those of fewer are the first of those of more.
     kinds = [(plain, None), ("laplacian", weights)]

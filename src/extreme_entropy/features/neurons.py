@@ -6,13 +6,13 @@
     tanimoto  ⟨w,z⟩ / (‖w‖² + ‖z‖² − ⟨w,z⟩)              w a sampled row
     sorensen  2⟨w,z⟩ / (‖w‖² + ‖z‖²)                     w a sampled row
     relu      max(0, ⟨w,z⟩ − b)                          w a sampled row, b uniform on [0, ‖w‖²]
-    radial    c·exp(−b‖w−z‖²)                            w a sampled row, b = 10^u / median ‖z−z'‖²
+    laplacian c·exp(−b‖w−z‖₁)                            w a sampled row, b = 10^u / median ‖z−z'‖₁
+                                                         with u uniform on [−½, ½]
+    mixed     c·exp(−b‖w−z‖²)                            w a sampled row, b = 10^u / median ‖z−z'‖²
               and in turn with those, until there are d  with u uniform on [−1, 1]
               c·⟨w, z − mean⟩                            w random and orthonormal
-    mixed     those, in turn with c·exp(−b‖w−z‖₁)        w a sampled row, b = 10^u / median ‖z−z'‖₁
-              on columns weighted by their relevance     with u uniform on [−½, ½]
 
-In "radial" and "mixed" layers c makes the mean variance of each kind 1 over the sampled rows, so
+In "laplacian" and "mixed" layers c makes the mean variance of each kind 1 over the sampled rows, so
 that shrinkage towards a multiple of the identity treats all kinds alike. All d linear neurons
 together are the columns themselves, up to a rotation that no covariance or projection notices.
 
@@ -35,7 +35,7 @@ from .scaling import SAMPLE_ROWS, median_distance
 Array = np.ndarray[Any, Any]
 
 UNIFORM = ("sig", "nsig", "rbf")  # drawn independently of the data
-FROM_ROWS = ("tanimoto", "sorensen", "relu", "radial", "mixed")  # weights are rows of the data
+FROM_ROWS = ("tanimoto", "sorensen", "relu", "laplacian", "mixed")  # weights are rows of the data
 BALANCED = 100  # radial neurons whose mean variance stands for that of all
 
 
@@ -204,7 +204,7 @@ def draw_neurons(
 
 
 def draw_radial(h: int, rows: Array, seed: int) -> Radial:
-    """A "radial" layer of h neurons for scaled sampled rows."""
+    """A "mixed" layer of h linear and radial neurons for scaled sampled rows."""
     d, typical = rows.shape[1], rows[:SAMPLE_ROWS]
     n_linear = min(d, h // 2)
     for_widths, for_directions = np.random.default_rng(seed).spawn(2)

@@ -103,7 +103,7 @@ class EEMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         scale: str | None = "quantile",
-        relevance: str = "learned",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
