@@ -109,7 +109,7 @@ def test_scikit_learn_checks(estimator, check):
 def hidden(machine, X):
     """φ(X), written out for the paper's nsig: features in [0, 1], w and b uniform."""
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine._outputs.phi.layer
+    layer = machine._outputs.phi.parts[0].layer
     return 1 / (1 + np.exp(-Z @ layer.weights + layer.biases))
 
 
@@ -329,7 +329,7 @@ def test_gamma_is_that_of_eekm():
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
     theirs = EEKMClassifier(500, scale="minmax", random_state=4).fit(X, y)
-    assert ours.gamma_ == -theirs.feature_map_.layer.columns[-2, 0]
+    assert ours.gamma_ == -theirs.feature_map_.parts[0].layer.columns[-2, 0]
 
 
 def test_each_class_of_many_is_a_machine_of_its_own():

@@ -266,7 +266,7 @@ def test_single_precision_stays_single_in_every_layer(machine):
     X = X.astype(np.float32)
     phi = clone(machine).fit(X, y).feature_map_.in_precision(X.dtype)
     assert phi.scaling(X).dtype == np.float32
-    assert phi.layer(phi.scaling(X)).dtype == np.float32
+    assert phi.parts[0].layer(phi.scaling(X)).dtype == np.float32
     assert phi(X).dtype == np.float32
 
 
@@ -473,6 +473,7 @@ def test_the_papers_eem_settings_are_the_papers():
         "n_hidden": 250,
         "activation": "nsig",
         "scale": "minmax",
+        "relevance": "uniform",
         "shrinkage": "ledoit-wolf",
         "ridge": 0.0,
         "decision": "paper",
@@ -492,6 +493,7 @@ def test_the_papers_eekm_settings_are_the_papers():
         "kernel": "rbf",
         "gamma": 0.1,
         "scale": "minmax",
+        "relevance": "uniform",
         "shrinkage": "ledoit-wolf",
         "ridge": 0.0,
         "decision": "paper",
@@ -537,7 +539,7 @@ def test_unknown_settings_are_refused_with_the_known_ones(machine, options):
 def drawn(activation, d=7, n_hidden=400):
     X = np.random.default_rng(0).random((50, d))
     machine = EEMClassifier.paper(activation, n_hidden, random_state=0)
-    return machine.fit(X, np.arange(50) % 2).feature_map_.layer
+    return machine.fit(X, np.arange(50) % 2).feature_map_.parts[0].layer
 
 
 @pytest.mark.parametrize("activation", ["sig", "nsig", "rbf"])
@@ -590,7 +592,7 @@ def test_layers_are_the_papers_formulas(activation):
     X, y = table()
     machine = EEMClassifier(9, activation=activation, scale="minmax", random_state=0).fit(X, y)
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine.feature_map_.layer
+    layer = machine.feature_map_.parts[0].layer
     naive = [[neuron(activation, layer, i, z) for i in range(9)] for z in Z]
     np.testing.assert_allclose(machine.feature_map_(X), naive, rtol=1e-10, atol=1e-12)
 
@@ -602,7 +604,8 @@ def test_neurons_drawn_from_the_data_are_its_rows(activation):
     layer = (
         EEMClassifier(9, activation=activation, scale=None, random_state=0)
         .fit(X, y)
-        .feature_map_.layer
+        .feature_map_.parts[0]
+        .layer
     )
     weights = (layer.weights if activation == "relu" else layer.centres).T
     assert all((row == X).all(axis=1).any() for row in weights)
@@ -615,7 +618,7 @@ def test_an_activation_of_ones_own_gets_scaled_rows_weights_and_biases():
     """φ is the callable's answer to Z, (h, d) weights and (h,) biases uniform on [0, 1]."""
     X, y = table()
     machine = EEMClassifier(9, activation=waves, scale="minmax", random_state=0).fit(X, y)
-    layer = machine.feature_map_.layer
+    layer = machine.feature_map_.parts[0].layer
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     assert layer.weights.shape == (9, 5)
     assert ((layer.weights >= 0) & (layer.weights <= 1)).all()
@@ -640,7 +643,7 @@ def gram(kernel, A, B, gamma):
 
 
 def landmarks_of(machine):
-    layer = machine.feature_map_.layer
+    layer = machine.feature_map_.parts[0].layer
     if hasattr(layer, "columns"):
         return centres_of(layer)
     return layer.centres.T if hasattr(layer, "centres") else layer.landmarks
@@ -662,7 +665,9 @@ def test_kernels_are_scikit_learns(kernel):
     landmarks = landmarks_of(machine)
     assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
     expected = gram(kernel, X, landmarks, 0.7)
-    np.testing.assert_allclose(machine.feature_map_.layer(X), expected, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        machine.feature_map_.parts[0].layer(X), expected, rtol=1e-9, atol=1e-12
+    )
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, rational])

@@ -15,7 +15,7 @@ from sklearn.model_selection import (
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import InputError
 from extreme_entropy.features.landmarks import whitening
-from extreme_entropy.features.neurons import draw_mixed
+from extreme_entropy.features.neurons import draw_radial
 from extreme_entropy.machine.machine import solve
 from extreme_entropy.metrics import gmean_scorer
 from extreme_entropy.moments.summary import ClassMoments, Summary
@@ -235,7 +235,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
     else:
         search = EEKMClassifierCV(SIZES, **common).fit(X, y)
     best = search.best_estimator_
-    assert best.feature_map_.layer.size == SIZES[search.best_index_[1]]
+    assert best.feature_map_.parts[0].layer.size == SIZES[search.best_index_[1]]
     assert np.sum(best.summary_.counts) == len(X)
     assert best.score(X, y) > search.best_score_ - 0.05
     folds = best.feature_map_.content(X) % np.uint64(best.summary_.n_folds)
@@ -468,7 +468,7 @@ def test_kernels_that_are_zero_or_indefinite_are_whitened_to_finite_features(rng
 def test_a_smaller_mixed_layer_is_the_first_part_of_a_larger_one(rng, k, d):
     """Drawn alone it has the same neurons; linear ones are at most half of them, and at most d."""
     rows = rng.random((40, d))
-    largest, drawn = draw_mixed(12, rows, 0), draw_mixed(k, rows, 0)
+    largest, drawn = draw_radial(12, rows, 0), draw_radial(k, rows, 0)
     smaller = largest.first(k)
     assert smaller.n_linear == drawn.n_linear == min(d, k // 2)
     assert smaller.size == drawn.size == k
@@ -479,7 +479,7 @@ def test_a_smaller_mixed_layer_is_the_first_part_of_a_larger_one(rng, k, d):
 def test_all_linear_neurons_together_are_the_columns_up_to_a_rotation(rng):
     """Their scalar products are those of the centred columns, times one number."""
     rows = rng.random((40, 6)) * np.arange(1, 7)
-    linear = draw_mixed(30, rows, 0)(rows)[:, 1:12:2]
+    linear = draw_radial(30, rows, 0)(rows)[:, 1:12:2]
     centred = rows - rows.mean(axis=0)
     factor = 1 / rows.var(axis=0).mean()
     np.testing.assert_allclose(linear @ linear.T, factor * centred @ centred.T, atol=1e-10)

@@ -369,7 +369,7 @@ HOSTILE = {
     "no phi": drop("fitted", "feature_map_"),
     "no summary": drop("fitted", "summary_"),
     "no machine": drop("fitted", "machine"),
-    "no field": drop("fitted", "feature_map_", "fields", "layer"),
+    "no field": drop("fitted", "feature_map_", "fields", "parts"),
     "nothing fitted": set_in("fitted", to={}),
     "values are a list": lambda values, arrays: [values],
     "values are a number": lambda values, arrays: 3,

@@ -695,7 +695,7 @@ def test_the_model_is_the_one_that_was_compared(tmp_path):
     table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
     pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
     written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
-    layer = written.classifier.feature_map_.layer
+    layer = written.classifier.feature_map_.parts[0].layer
     assert written.facts.size == written.classifier.n_hidden == layer.size
     predicted = written.classifier.predict(written.encode(table.slice(500)))
     expected = written.facts.estimate

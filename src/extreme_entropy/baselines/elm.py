@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import Threads, chunks, dense
 from ..estimators.eem import EEMClassifier
-from ..estimators.tables import InMemory, draw_features
+from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, NeuronSpec
 from ..moments.summary import Summary
 from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
@@ -70,7 +70,7 @@ def below(kept: Array, phi: FeatureMap, X: Any, T: Array, root: Array, n_jobs: i
         H[s] = root[s] * phi(dense(X[s]))
         BT[s] = root[s] * T[s]
 
-    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.layer.size)):
+    for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.h)):
         pass
     return rows
 
@@ -198,9 +198,8 @@ default="sig"
 
     def _solve(self, table: InMemory, labels: Array, n_classes: int) -> Outputs:
         X, weight = table.X, table.weight
-        phi = draw_features(
-            NeuronSpec(self.n_hidden, self.activation, self.scale), table, self.random_state
-        )
+        spec = NeuronSpec(self.n_hidden, self.activation, self.scale)
+        phi = Sampled.of(table, self.random_state, [spec], table.labels).draw(spec)
         class_weight = self._class_weight(np.bincount(labels, weight))
         ridge = 0.0 if self.C is None else 1 / self.C
         T = targets(n_classes)

@@ -42,7 +42,7 @@ class Outputs:
         dtype = np.result_type(X.dtype, self.readout.dtype)
         phi, readout = self.phi.in_precision(dtype), self.readout.astype(dtype)
         execute = Threads(n_jobs, ahead=FEW_SLICES)
-        return project(phi, readout, X.astype(dtype, copy=False), execute) + self.bias
+        return project(phi, [readout], X.astype(dtype, copy=False), execute) + self.bias
 
 
 class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):

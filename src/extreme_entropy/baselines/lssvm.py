@@ -32,7 +32,7 @@ from ..engines.threads import Threads, chunks, dense
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.tables import InMemory, content_hash
-from ..features.feature_map import FeatureMap, kernel_layer
+from ..features.feature_map import FeatureMap, Part, kernel_layer
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
 from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
@@ -42,7 +42,7 @@ Array = np.ndarray[Any, Any]
 
 def gram(phi: FeatureMap, Z: Array, n_jobs: int | None) -> Array:
     """K of scaled rows                        (n, n): the one matrix of that size ever made."""
-    layer = phi.in_precision(np.dtype(np.float64)).layer
+    layer = phi.in_precision(np.dtype(np.float64)).parts[0].layer
     n = len(Z)
     K = np.empty((n, n))
 
@@ -255,7 +255,7 @@ default="rbf"
         for s in chunks(n, d):
             Z[s] = scaling(dense(X[s]).astype(np.float64, copy=False))
         layer = kernel_layer(self.kernel, Z, gamma, self.scale)
-        return FeatureMap(content, scaling, layer), Z, gamma
+        return FeatureMap(content, scaling, (Part(layer),)), Z, gamma
 
     def _refuse_too_many(self, n: int, d: int) -> None:
         needed = memory_needed(n, d)

@@ -49,11 +49,11 @@ from .inputs import (
 from .notebook import html_of, mime_bundle
 from .tables import (
     InMemory,
+    Sampled,
     Table,
     answer_block,
     as_table,
     count_correct,
-    draw_features,
     engine_for,
     in_blocks,
 )
@@ -68,6 +68,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
     # Set by the constructors of the two classifiers.
     scale: str | None
+    relevance: str
     shrinkage: str | float | None
     ridge: float | str
     decision: str
@@ -91,6 +92,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
+        "relevance": [StrOptions({"learned", "uniform"})],
         "shrinkage": [
             StrOptions({"ledoit-wolf", "oas"}),
             Interval(Real, 0, 1, closed="both"),
@@ -130,10 +132,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         classes = self.classes_ if self._is_twin else classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         n_folds = self._n_folds(self.summary_ if self._is_twin else None)
-        if self._is_twin:
-            feature_map = self.feature_map_
-        else:
-            feature_map = draw_features(self.specification(), table, self.random_state)
+        feature_map = self.feature_map_ if self._is_twin else self._draw(table, classes)
         [summary] = table.summarise(feature_map, classes, n_folds)
         self.set_fitted(table.columns, classes, feature_map, summary)
         if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
@@ -362,11 +361,17 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         n_folds = self._n_folds(summary)
         feature_map = getattr(self, "feature_map_", None)
         if feature_map is None:
-            feature_map = draw_features(self.specification(), table, self.random_state)
+            feature_map = self._draw(table, known)
         [part] = table.summarise(feature_map, known, n_folds)
         return self.set_fitted(
             table.columns, known, feature_map, part if summary is None else summary + part
         )
+
+    def _draw(self, table: Table, classes: Array) -> FeatureMap:
+        """φ for these rows."""
+        spec = self.specification()
+        with one_blas_thread():
+            return Sampled.of(table, self.random_state, [spec], classes).draw(spec)
 
     def _n_folds(self, summary: Summary | None) -> int:
         """How many folds rows are kept in; decided by the first rows, as φ is."""
@@ -622,6 +627,18 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def variances_(self) -> Array:
         """Variances of the two Gaussians of projections, in the order of `classes_`."""
         return self._by_pair(np.array([g.variances for g in self.machine_.gaussians]))
+
+    @property
+    def feature_importances_(self) -> Array:
+        """How much each column matters, with relevance="learned"; they sum to one."""
+        check_is_fitted(self)
+        weights = self.feature_map_.relevance
+        if weights is None:
+            raise AttributeError(
+                "feature_importances_ needs relevance='learned'; this classifier was fitted with "
+                "relevance='uniform', which takes all columns alike."
+            )
+        return weights**2 / np.sum(weights**2)
 
     def _by_pair(self, values: Any) -> Any:
         return values[0] if len(self.classes_) == 2 else values

@@ -24,15 +24,22 @@ class EEKMClassifier(EntropyClassifier):
     ----------
     n_landmarks : int, default=500
         Rows of the data that span the feature space; all distinct rows if there are fewer.
-    kernel : {"rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"} or callable, \
-default="rbf"
-        A callable takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
+    kernel : {"mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"} or \
+callable, default="rbf"
+        "mixed" has landmarks of the rbf kernel in turn with landmarks of the Laplacian. A callable
+        takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
         "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
     gamma : float or "median", default="median"
         γ of the rbf, laplacian and polynomial kernels. "median" takes it from sampled rows: with
-        σ² their median squared distance, γ = 1/2σ² for rbf.
+        σ² their median squared distance, γ = 1/2σ² for rbf. For "mixed" a number is a multiple of
+        the median heuristic of each part.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
+    relevance : {"learned", "uniform"}, default="uniform"
+        "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
+        each class how much each column matters, and columns are weighted so; with the "mixed"
+        kernel in its Laplacian part alone. The weights are frozen with the landmarks. Worth trying,
+        with kernel="mixed", where few of many columns matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -55,8 +62,8 @@ default="rbf"
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of shape (n_features_in_,)
-    feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, ridge_, divergence_, means_, \
-variances_
+    feature_importances_, feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, \
+ridge_, divergence_, means_, variances_
         As for `EEMClassifier`.
 
     See Also
@@ -88,6 +95,7 @@ variances_
         kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
         scale: str | None = "quantile",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -100,6 +108,7 @@ variances_
         self.kernel = kernel
         self.gamma = gamma
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -138,6 +147,7 @@ variances_
             kernel="rbf",
             gamma=gamma,
             scale="minmax",
+            relevance="uniform",
             ridge=0.0,
             decision="paper",
             n_jobs=n_jobs,

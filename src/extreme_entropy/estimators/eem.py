@@ -29,16 +29,22 @@ class EEMClassifier(EntropyClassifier):
     ----------
     n_hidden : int, default=500
         Number of neurons h. A fit costs about n·h² operations.
-    activation : {"mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or callable, \
-default="mixed"
+    activation : {"mixed", "laplacian", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"} or \
+callable, default="mixed"
         "mixed" has linear neurons and radial ones centred on rows of the data, and does well on
-        data without preparation (paper/docs/defaults.md). "sig", "nsig" and "rbf" are the paper's,
-        with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take their
-        weights from rows of the data and suit fingerprints and other sparse binary columns. A
-        callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
+        data without preparation (paper/docs/defaults.md). "laplacian" has neurons that fall off
+        with the sum of absolute differences to rows of the data. "sig", "nsig" and "rbf" are the
+        paper's, with weights and biases uniform on [0, 1]. "tanimoto", "sorensen" and "relu" take
+        their weights from rows of the data and suit fingerprints and other sparse binary columns.
+        A callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
         and returns (n, h).
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
+    relevance : {"learned", "uniform"}, default="uniform"
+        "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
+        each class how much each column matters. A "mixed" layer then has Laplacian neurons on
+        columns weighted so, in turn with the others; any other layer sees weighted columns alone.
+        The weights are frozen with the layer. Worth trying where few of many columns matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -81,6 +87,8 @@ default="mixed"
         Cauchy–Schwarz divergence of the two Gaussians of projections.
     means_, variances_ : ndarray of shape (2,)
         The two Gaussians of projections.
+    feature_importances_ : ndarray of shape (n_features_in_,)
+        How much each column matters, with relevance="learned"; they sum to one.
     n_features_in_ : int
         Columns seen in fit.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -123,6 +131,7 @@ default="mixed"
         *,
         activation: str | Callable[..., Array] = "mixed",
         scale: str | None = "quantile",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -134,6 +143,7 @@ default="mixed"
         self.n_hidden = n_hidden
         self.activation = activation
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -171,6 +181,7 @@ default="mixed"
             n_hidden,
             activation=activation,
             scale="minmax",
+            relevance="uniform",
             ridge=0.0,
             decision="paper",
             n_jobs=n_jobs,

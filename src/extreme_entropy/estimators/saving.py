@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.content import ContentHash
-from ..features.feature_map import FeatureMap
+from ..features.feature_map import FeatureMap, Part
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import Affine, Identity, Quantile
@@ -38,7 +38,7 @@ PARTS = {
     cls.__name__: cls
     for cls in (
         *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity, Laplacian),
-        *(Machine, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
+        *(Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
     )
 }
 # What fit sets, and what each may be; names of columns come only where X had some.

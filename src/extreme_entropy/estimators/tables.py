@@ -13,12 +13,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
+from ..engines.threads import Threads, chunks, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
 from ..features.scaling import ColumnStats
 from ..machine.predictor import Answer, Predictor
+from ..machine.relevance import LEARNING_ROWS, learn_weights
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
 from .inputs import Columns, check_block, check_columns, check_rows
@@ -37,6 +38,16 @@ class Scan(NamedTuple):
         some = [scan.labels for scan in (self, other) if len(scan.labels)]
         labels = np.unique(np.concatenate(some)) if len(some) == 2 else (some or [self.labels])[0]
         return Scan(labels, self.stats + other.stats)
+
+
+@dataclass(frozen=True, slots=True)
+class ClassSamples:
+    """A sample of the rows of each class."""
+
+    samples: list[RowSample]
+
+    def __add__(self, other: ClassSamples) -> ClassSamples:
+        return ClassSamples([a + b for a, b in zip(self.samples, other.samples, strict=True)])
 
 
 class Table(Protocol):
@@ -58,6 +69,9 @@ class Table(Protocol):
 
     def sample(self, content: ContentHash, k: int) -> RowSample:
         """The k rows with the smallest hashes."""
+
+    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
+        """The k rows of each class with the smallest hashes."""
 
     def summarise(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[Summary]:
         """The summary of all rows, in folds by their content; the one in a list of one."""
@@ -133,6 +147,17 @@ class InMemory:
         self.hashed.update(content=content, hashes=hashes)
         return sample
 
+    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
+        """A sample of k rows of each class."""
+        hashes, labels = self.hashes(content), self.encode(classes)
+        samples = []
+        for c in range(len(classes)):
+            own, sample = np.flatnonzero(labels == c), RowSample.empty(k, self.X.shape[1])
+            for s in chunks(len(own), self.X.shape[1]):
+                sample = sample.with_rows(hashes[own[s]], self.X[own[s]])
+            samples.append(sample)
+        return ClassSamples(samples)
+
     def hashes(self, content: ContentHash) -> Array:
         """The hash of each row, which is computed once."""
         if self.hashed.get("content") is not content:
@@ -207,6 +232,9 @@ class InBlocks:
 
     def sample(self, content: ContentHash, k: int) -> RowSample:
         return self.add_up(InMemory.sample, content, k)
+
+    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
+        return self.add_up(InMemory.sample_by_class, content, classes, k)
 
     def summarise(
         self,
@@ -303,13 +331,46 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
     return ContentHash.between(seed, stats.low, stats.high)
 
 
-def draw_features(spec: Spec, table: Table, random_state: Any) -> FeatureMap:
-    """φ as specified, for the rows of a table."""
-    content = content_hash(table.stats, random_state)
-    k = spec.sample_size
-    sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
-    with one_blas_thread():
-        return draw(spec, table.stats, sample, content, table.dtype)
+@dataclass(frozen=True)
+class Sampled:
+    """What φ is drawn from: statistics of the columns, sampled rows, and some of each class."""
+
+    stats: ColumnStats
+    content: ContentHash
+    sample: RowSample
+    by_class: ClassSamples | None  # for learned relevance
+    dtype: np.dtype[Any]
+    learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
+
+    @classmethod
+    def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
+        """All that some of these specifications need of a table."""
+        content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
+        sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+        by_class = None
+        if any(spec.relevance == "learned" for spec in specs):
+            by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
+        return cls(table.stats, content, sample, by_class, table.dtype)
+
+    def draw(self, spec: Spec) -> FeatureMap:
+        """φ as specified."""
+        weights = None
+        if spec.relevance == "learned" and self.by_class is not None:
+            if spec.scale not in self.learned:
+                given = self.stats, self.sample, self.by_class.samples, self.content
+                self.learned[spec.scale] = learn_weights(spec.scale, *given)
+            weights = self.learned[spec.scale]
+        return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
+
+    def saw(self, hashes: Array, labels: Array) -> Array:
+        """Which rows, with these hashes and positions of their classes, were sampled."""
+        seen = np.zeros(len(hashes), dtype=bool)
+        if len(self.sample.hashes):
+            seen |= hashes <= self.sample.hashes[-1]
+        for c, own in enumerate(self.by_class.samples if self.by_class is not None else ()):
+            if len(own.hashes):
+                seen |= (hashes <= own.hashes[-1]) & (labels == c)
+        return seen
 
 
 def answer_block(

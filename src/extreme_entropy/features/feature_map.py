@@ -9,29 +9,88 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 
 import numpy as np
 
 from .content import ContentHash, RowSample
 from .kernels import Cosine, CustomKernel, KernelLayer, Laplacian, Polynomial, median_gamma
 from .landmarks import whitening
-from .neurons import UNIFORM, NeuronLayer, Radial, Similarity, draw_mixed, draw_neurons
+from .neurons import (
+    BALANCED,
+    UNIFORM,
+    NeuronLayer,
+    Radial,
+    Similarity,
+    draw_laplacian,
+    draw_neurons,
+    draw_radial,
+    log_deviation,
+)
 from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 Layer = NeuronLayer | KernelLayer
+LEAST = 1e-3  # of the largest weight: columns that count for less are left out
+Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One layer of φ, the columns it sees, and what follows it."""
+
+    layer: Layer
+    columns: Array | None = None  # which it sees; all without it
+    weights: Array | None = None  # of those columns: the layer sees z∘w
+    whitening: Array | None = None  # (hidden, features), for kernels
+
+    @property
+    def size(self) -> int:
+        """Features, and numbers of the hidden layer."""
+        return self.layer.size
+
+    def hidden(self, Z: Array, out: Array | None = None) -> Array:
+        """The layer's answer to scaled rows, in `out` if it can be."""
+        if self.columns is not None:
+            Z = Z[:, self.columns]
+        return self.layer(Z if self.weights is None else Z * self.weights, out)
+
+    def gradient(self, Z: Array, operators: Array) -> Array:
+        """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
+        assert isinstance(self.layer, Radial | Laplacian)
+        A = operators.T if self.whitening is None else self.whitening @ operators.T
+        columns = slice(None) if self.columns is None else self.columns
+        weights = 1.0 if self.weights is None else self.weights
+        gradient = np.zeros((len(operators), *Z.shape))
+        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A)
+        return gradient
+
+    def first(self, k: int) -> Part:
+        """The part with the first k neurons or landmarks."""
+        W = None if self.whitening is None else self.whitening[:k, :k]
+        return replace(self, layer=self.layer.first(k), whitening=W)
+
+    def in_precision(self, dtype: np.dtype[Any]) -> Part:
+        """The same in single or double precision."""
+        return replace(
+            self,
+            layer=_cast(self.layer, dtype),
+            weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
+            whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class FeatureMap:
-    """φ, drawn once and frozen."""
+    """φ, drawn once and frozen. Features of several parts take turns."""
 
     content: ContentHash
     scaling: Scaling
-    layer: Layer
-    whitening: Array | None = None  # (hidden, h), for kernels
+    parts: tuple[Part, ...]
+    relevance: Array | None = None  # the weight of each column, where it was learned   (d,)
 
     @property
     def d(self) -> int:
@@ -41,33 +100,68 @@ class FeatureMap:
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
-        return self.layer.size if self.whitening is None else self.whitening.shape[1]
+        return sum(part.size for part in self.parts)
 
-    def __call__(self, X: Array, out: Array | None = None) -> Array:
-        """φ of dense rows; `out` may be used as room for the hidden layer.
+    def __call__(self, X: Array, room: Room | None = None) -> Array:
+        """φ of dense rows; `room` is overwritten, and may hold the result."""
+        Z = self.scaling(X)
+        n, p = len(Z), len(self.parts)
+        if p == 1:
+            part = self.parts[0]
+            H = part.hidden(Z, None if room is None else room[0])
+            return H if part.whitening is None else H @ part.whitening
+        features = np.empty((n, self.h), X.dtype) if room is None else room[p][:n]
+        for i, part in enumerate(self.parts):
+            H = part.hidden(Z, None if room is None else room[i])
+            features[:, i::p] = H if part.whitening is None else H @ part.whitening
+        return features
+
+    def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:
+        """Dense rows times operators on the hidden layers (see `folded`)."""
+        Z = self.scaling(X)
+        total: Any = 0.0
+        for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
+            total = total + part.hidden(Z, None if room is None else room[i]) @ beta
+        return total
+
+    def folded(self, operators: Array, dtype: np.dtype[Any]) -> list[Array]:
+        """Operators on φ (k, h) as operators on the hidden layer of each part (hidden, k).
+
+        L^{−⊤} is folded into β, so that a row costs one layer and one product.
+        """
+        p = len(self.parts)
+        own = [operators[:, i::p].T for i in range(p)]
+        return [
+            np.ascontiguousarray(
+                beta if part.whitening is None else part.whitening @ beta, dtype=dtype
+            )
+            for part, beta in zip(self.parts, own, strict=True)
+        ]
+
+    def gradient(self, Z: Array, operators: Array) -> Array:
+        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d)."""
+        p = len(self.parts)
+        found = (part.gradient(Z, operators[:, i::p]) for i, part in enumerate(self.parts))
+        return sum(found, np.zeros(()))
+
+    def room(self, n: int, dtype: np.dtype[Any]) -> Room:
+        """Memory for the hidden layers of n rows, and for φ of them.
 
         Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
         after chunk should be given the same.
         """
-        H = self.layer(self.scaling(X), out)
-        return H if self.whitening is None else H @ self.whitening
+        sizes = [part.size for part in self.parts]
+        return [np.empty((n, k), dtype) for k in (sizes if len(sizes) == 1 else [*sizes, self.h])]
 
     def first(self, k: int) -> FeatureMap:
-        """φ with the first k neurons or landmarks: the φ that would be drawn with so many."""
-        W = None if self.whitening is None else self.whitening[:k, :k]
-        return replace(self, layer=self.layer.first(k), whitening=W)
-
-    def folded(self, operators: Array) -> Array:
-        """Operators on φ as operators on the hidden layer: L^{−⊤} folded into β."""
-        return operators if self.whitening is None else operators @ self.whitening.T
+        """φ with the first k features: the φ that would be drawn with so many."""
+        p = len(self.parts)
+        parts = (part.first(len(range(i, k, p))) for i, part in enumerate(self.parts))
+        return replace(self, parts=tuple(part for part in parts if part.size))
 
     def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layer in single or double precision."""
-        values = [(field.name, getattr(self.layer, field.name)) for field in fields(self.layer)]
-        cast = {k: v.astype(dtype, copy=False) for k, v in values if isinstance(v, np.ndarray)}
-        W = None if self.whitening is None else self.whitening.astype(dtype, copy=False)
-        layer = replace(self.layer, **cast)  # type: ignore[arg-type]  # of the same layer
-        return replace(self, layer=layer, whitening=W)
+        """The same φ with its layers in single or double precision."""
+        return replace(self, parts=tuple(part.in_precision(dtype) for part in self.parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +171,13 @@ class NeuronSpec:
     n_hidden: int
     activation: str | Callable[..., Array]
     scale: str | None
+    relevance: str = "uniform"
 
     @property
     def sample_size(self) -> int:
         """How many rows must be sampled."""
         uniform = callable(self.activation) or self.activation in UNIFORM
-        if uniform:
+        if uniform and self.relevance == "uniform":
             return SAMPLE_ROWS if self.scale == "quantile" else 0
         return max(self.n_hidden, SAMPLE_ROWS)
 
@@ -95,6 +190,7 @@ class KernelSpec:
     kernel: str | Callable[..., float]
     gamma: float | str
     scale: str | None
+    relevance: str = "uniform"
 
     @property
     def sample_size(self) -> int:
@@ -106,22 +202,81 @@ Spec = NeuronSpec | KernelSpec
 
 
 def draw(
-    spec: Spec, stats: ColumnStats, sample: RowSample, content: ContentHash, dtype: np.dtype[Any]
+    spec: Spec,
+    stats: ColumnStats,
+    sample: RowSample,
+    content: ContentHash,
+    dtype: np.dtype[Any],
+    weights: Array | None = None,
 ) -> FeatureMap:
-    """φ as specified, for columns with these statistics and rows of this precision."""
+    """φ as specified, for columns with these statistics and rows of this precision.
+
+    `weights` say how much each column counts. In "mixed" layers they are those of the Laplacian
+    part alone: beside it the plain part sees all columns alike, so that nothing is lost where
+    weights mislead.
+    """
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
+    kind: Any
+    draw_part: Callable[..., Part]
     if isinstance(spec, NeuronSpec):
-        if spec.activation == "mixed":
-            return FeatureMap(content, scaling, draw_mixed(spec.n_hidden, rows, content.seed))
-        layer = draw_neurons(spec.activation, spec.n_hidden, rows, content.seed)
-        return FeatureMap(content, scaling, layer)
+        kind, plain, size = spec.activation, "radial", spec.n_hidden
+        draw_part = partial(_draw_neurons, content.seed)
+    else:
+        kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
+        draw_part = partial(_draw_kernel, spec, dtype)
+    alone = kind != "mixed" or (plain == "radial" and weights is None)
+    if alone:
+        kind = plain if kind == "mixed" else kind
+        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),), weights)
+    # Landmarks of all parts are apart, and those of fewer are the first of those of more.
+    kinds = [(plain, None), ("laplacian", weights)]
+    p = min(len(kinds), size, len(rows))
+    parts = [
+        draw_part(kind, len(range(i, size, p)), rows[i::p], own)
+        for i, (kind, own) in enumerate(kinds[:p])
+    ]
+    return FeatureMap(content, scaling, tuple(parts), weights)
+
+
+def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Array | None]:
+    """Rows as a part sees them, which columns those are, and their weights."""
+    if weights is None:
+        return rows, None, None
+    kept = np.flatnonzero(weights > LEAST * weights.max())
+    columns = None if len(kept) == len(weights) else kept
+    return rows[:, kept] * weights[kept], columns, weights[kept]
+
+
+def _draw_neurons(seed: int, activation: Any, h: int, rows: Array, weights: Array | None) -> Part:
+    """A part of h neurons for scaled sampled rows."""
+    rows, columns, weights = _seen(rows, weights)
+    layer: Layer
+    if activation == "radial":
+        layer = draw_radial(h, rows, seed)
+    elif activation == "laplacian":
+        layer = draw_laplacian(h, rows, seed)
+    else:
+        layer = draw_neurons(activation, h, rows, seed)
+    return Part(layer, columns, weights)
+
+
+def _draw_kernel(
+    spec: KernelSpec, dtype: np.dtype[Any], kernel: Any, h: int, rows: Array, weights: Array | None
+) -> Part:
+    """A part of h landmarks, the first scaled sampled rows, and its whitening."""
+    rows, columns, weights = _seen(rows, weights)
     gamma = spec.gamma
     if isinstance(gamma, str):
-        gamma = median_gamma(spec.kernel, rows[:SAMPLE_ROWS])
-    landmarks = rows[: spec.n_landmarks]
-    kernel = kernel_layer(spec.kernel, landmarks, gamma, spec.scale)
-    return FeatureMap(content, scaling, kernel, whitening(kernel(landmarks), dtype))
+        gamma = median_gamma(kernel, rows[:SAMPLE_ROWS])
+    elif spec.kernel == "mixed":  # a multiple, since the two parts measure differently
+        gamma *= median_gamma(kernel, rows[:SAMPLE_ROWS])
+    layer = kernel_layer(kernel, rows[:h], gamma, spec.scale)
+    W = whitening(layer(rows[:h]), dtype)
+    if spec.kernel == "mixed":  # both parts vary alike, by their first features
+        first = layer.first(BALANCED)(rows[:SAMPLE_ROWS]) @ W[:BALANCED, :BALANCED]
+        W = W * np.exp(-log_deviation(first))
+    return Part(layer, columns, weights, W)
 
 
 def kernel_layer(
@@ -133,7 +288,7 @@ def kernel_layer(
     if kernel == "rbf":
         return Radial.about(landmarks, np.full(len(landmarks), gamma))
     if kernel == "laplacian":
-        return Laplacian(landmarks, gamma)
+        return Laplacian(landmarks, np.full(len(landmarks), gamma))
     if kernel == "polynomial":
         return Polynomial(landmarks, gamma, 1.0, 3)
     if kernel == "linear":
@@ -142,6 +297,14 @@ def kernel_layer(
         # Seen from a corner of the cube, all rows lie in nearly the same direction.
         return Cosine(landmarks, 0.5 if scale in ("minmax", "quantile") else 0.0)
     return Similarity("tanimoto", landmarks.T.copy())
+
+
+def _cast(layer: T, dtype: np.dtype[Any]) -> T:
+    """A layer with every array of numbers in it cast."""
+    assert is_dataclass(layer)
+    values = ((field.name, getattr(layer, field.name)) for field in fields(layer))
+    arrays = {k: v.astype(dtype, copy=False) for k, v in values if isinstance(v, np.ndarray)}
+    return replace(layer, **arrays)  # type: ignore[type-var]  # narrowed above
 
 
 def same(a: Any, b: Any) -> bool:

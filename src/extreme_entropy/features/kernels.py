@@ -2,6 +2,7 @@
 
     rbf         exp(−γ‖z−l‖²)
     laplacian   exp(−γ‖z−l‖₁)
+    mixed       rbf on the scaled columns, in turn with laplacian on columns weighted by relevance
     polynomial  (γ⟨z,l⟩ + 1)³
     linear      ⟨z,l⟩
     cosine      ⟨z,l⟩ / ‖z‖‖l‖, both seen from `origin`
@@ -17,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import pairwise_kernels
 
 from .scaling import median_distance
 
@@ -26,10 +28,11 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True, slots=True)
 class Laplacian:
-    """exp(−γ‖z−l‖₁)."""
+    """c·exp(−b‖z−l‖₁): a kernel where all b are γ and c is 1, neurons where each has its own b."""
 
-    landmarks: Array  # (h, d)
-    gamma: float
+    landmarks: Array  # l   (h, d)
+    rates: Array  # b   (h,)
+    log_height: float = 0.0  # ln c
 
     @property
     def size(self) -> int:
@@ -37,12 +40,29 @@ class Laplacian:
 
     def first(self, k: int) -> Laplacian:
         """The layer of the first k landmarks."""
-        return Laplacian(self.landmarks[:k], self.gamma)
+        return Laplacian(self.landmarks[:k], self.rates[:k], self.log_height)
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
-        K = manhattan_distances(Z, self.landmarks)
-        K *= -self.gamma
-        return np.exp(K, out=K).astype(Z.dtype, copy=False)
+        H = np.empty((len(Z), self.size), Z.dtype) if out is None else out[: len(Z)]
+        # SciPy measures in double precision, whatever it is given.
+        D = cdist(Z, self.landmarks, "cityblock", out=H if H.dtype == np.float64 else None)
+        np.multiply(D, -self.rates, out=H, casting="same_kind")
+        H += Z.dtype.type(self.log_height)
+        return np.exp(H, out=H)
+
+    def gradient(self, Z: Array, A: Array) -> Array:
+        """∂/∂z of each column a of A in Σ_j a_j H_j(z)   (m, n, d).
+
+        For column l of z that is −Σ_j a_j b_j H_j sign(z_l − c_jl).
+        """
+        H, slopes = self(Z), -self.rates[:, np.newaxis] * A
+        gradient, signed = np.empty((A.shape[1], *Z.shape)), np.empty_like(H)
+        for column in range(Z.shape[1]):
+            np.subtract(Z[:, column, np.newaxis], self.landmarks[:, column], out=signed)
+            np.sign(signed, out=signed)
+            signed *= H
+            gradient[:, :, column] = (signed @ slopes).T
+        return gradient
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +133,7 @@ class CustomKernel:
         return K.astype(Z.dtype, copy=False)
 
 
-KERNELS = ("rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
+KERNELS = ("mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
 KernelLayer = Laplacian | Polynomial | Cosine | CustomKernel
 
 

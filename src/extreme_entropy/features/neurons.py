@@ -6,13 +6,15 @@
     tanimoto  ⟨w,z⟩ / (‖w‖² + ‖z‖² − ⟨w,z⟩)              w a sampled row
     sorensen  2⟨w,z⟩ / (‖w‖² + ‖z‖²)                     w a sampled row
     relu      max(0, ⟨w,z⟩ − b)                          w a sampled row, b uniform on [0, ‖w‖²]
+    laplacian c·exp(−b‖w−z‖₁)                            w a sampled row, b = 10^u / median ‖z−z'‖₁
+                                                         with u uniform on [−½, ½]
     mixed     c·exp(−b‖w−z‖²)                            w a sampled row, b = 10^u / median ‖z−z'‖²
               and in turn with those, until there are d  with u uniform on [−1, 1]
               c·⟨w, z − mean⟩                            w random and orthonormal
 
-In "mixed" layers c makes the mean variance of each kind 1 over the sampled rows, so that shrinkage
-towards a multiple of the identity treats both kinds alike. All d linear neurons together are the
-columns themselves, up to a rotation that no covariance or projection notices.
+In "laplacian" and "mixed" layers c makes the mean variance of each kind 1 over the sampled rows, so
+that shrinkage towards a multiple of the identity treats all kinds alike. All d linear neurons
+together are the columns themselves, up to a rotation that no covariance or projection notices.
 
 Each layer takes scaled rows (n, d) and returns (n, h) in the same precision, in the first rows of
 `out` if it can. The first k of h neurons are the neurons that a layer of k would have.
@@ -27,12 +29,13 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from .kernels import Laplacian
 from .scaling import SAMPLE_ROWS, median_distance
 
 Array = np.ndarray[Any, Any]
 
 UNIFORM = ("sig", "nsig", "rbf")  # drawn independently of the data
-FROM_ROWS = ("tanimoto", "sorensen", "relu", "mixed")  # weights are rows of the data
+FROM_ROWS = ("tanimoto", "sorensen", "relu", "laplacian", "mixed")  # weights are rows of the data
 BALANCED = 100  # radial neurons whose mean variance stands for that of all
 
 
@@ -104,6 +107,16 @@ class Radial:
     def first(self, k: int) -> Radial:
         """The layer of the first k neurons."""
         return Radial(self.columns[:, :k], self.log_height, min(self.n_linear, k // 2))
+
+    def gradient(self, Z: Array, A: Array) -> Array:
+        """∂/∂z of each column a of A in Σ_j a_j H_j(z)   (m, n, d)."""
+        H, d = self(Z), Z.shape[1]
+        H[:, 1 : 2 * self.n_linear : 2] = 1.0  # the derivative of a linear neuron
+        gradient = np.empty((A.shape[1], *Z.shape))
+        for m, a in enumerate(A.T):
+            slopes = H * a
+            gradient[m] = slopes @ self.columns[:d].T + 2 * Z * (slopes @ self.columns[d])[:, None]
+        return gradient
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         n, d = Z.shape
@@ -190,23 +203,35 @@ def draw_neurons(
     return Sigmoid(np.ascontiguousarray(weights.T), biases)
 
 
-def draw_mixed(h: int, rows: Array, seed: int) -> Radial:
-    """A "mixed" layer of h neurons for scaled sampled rows."""
+def draw_radial(h: int, rows: Array, seed: int) -> Radial:
+    """A "mixed" layer of h linear and radial neurons for scaled sampled rows."""
     d, typical = rows.shape[1], rows[:SAMPLE_ROWS]
     n_linear = min(d, h // 2)
     for_widths, for_directions = np.random.default_rng(seed).spawn(2)
     n_radial = max(h - n_linear, BALANCED)
     widths = 10 ** for_widths.uniform(-1, 1, n_radial) / median_distance(rows, "sqeuclidean")
     centres = rows[np.arange(n_radial) % len(rows)]
-    # Deviations of 1 stand in for those of columns and neurons that never vary.
     outputs = Radial.about(centres[:BALANCED], widths[:BALANCED])(typical)
-    log_height = -float(np.log(np.sqrt(outputs.var(axis=0).mean()) or 1.0))
-    radial = Radial.about(centres, widths, log_height)
+    radial = Radial.about(centres, widths, -log_deviation(outputs))
     # Each direction is made orthogonal to those before it, so that the first ones stay the same.
     directions, lengths = np.linalg.qr(for_directions.standard_normal((n_linear, d)).T)
-    linear = directions * np.sign(np.diag(lengths))
-    linear /= np.sqrt(typical.var(axis=0).mean()) or 1.0
+    linear = directions * np.sign(np.diag(lengths)) / np.exp(log_deviation(typical))
     columns, places = np.empty((d + 2, h)), np.arange(1, 2 * n_linear, 2)
     columns[:, places] = np.vstack([linear, np.zeros(n_linear), -typical.mean(axis=0) @ linear])
     columns[:, np.delete(np.arange(h), places)] = radial.columns[:, : h - n_linear]
-    return Radial(columns, log_height, n_linear)
+    return Radial(columns, radial.log_height, n_linear)
+
+
+def draw_laplacian(h: int, rows: Array, seed: int) -> Laplacian:
+    """h neurons c·exp(−b‖w−z‖₁) for scaled and weighted sampled rows."""
+    n = max(h, BALANCED)
+    rates = 10 ** np.random.default_rng([seed, 1]).uniform(-0.5, 0.5, n)
+    rates /= median_distance(rows, "cityblock")
+    layer = Laplacian(rows[np.arange(n) % len(rows)], rates)
+    outputs = layer.first(BALANCED)(rows[:SAMPLE_ROWS])
+    return Laplacian(layer.landmarks, rates, -log_deviation(outputs)).first(h)
+
+
+def log_deviation(outputs: Array) -> float:
+    """ln of the root of the mean variance of columns; 0 where nothing varies."""
+    return float(np.log(np.sqrt(outputs.var(axis=0).mean()) or 1.0))

@@ -26,14 +26,14 @@ class Predictor:
     feature_map: FeatureMap
     machine: Machine
     classes: Array
-    # φ, and β folded into its hidden layer, in single or double precision: made when first needed
-    prepared: dict[str, tuple[FeatureMap, Array]] = field(default_factory=dict, repr=False)
+    # φ, and β folded into its hidden layers, in single or double precision: made when first needed
+    prepared: dict[str, tuple[FeatureMap, list[Array]]] = field(default_factory=dict, repr=False)
 
     def project(self, X: Any, execute: Executor = serial) -> Array:
         """βᵀφ(x) of checked rows, for each pair of classes   (n, pairs)."""
         precision = X.dtype.char
         if precision not in self.prepared:
-            operators = self.feature_map.folded(self.machine.operators).T.astype(X.dtype)
+            operators = self.feature_map.folded(self.machine.operators, X.dtype)
             self.prepared[precision] = self.feature_map.in_precision(X.dtype), operators
         return project(*self.prepared[precision], X, execute).astype(np.float64, copy=False)
 
@@ -53,21 +53,21 @@ class Predictor:
         return {**self.__dict__, "prepared": {}}
 
 
-def project(phi: FeatureMap, operators: Array, X: Any, execute: Executor = serial) -> Array:
-    """Rows through the hidden layer of φ and times operators on it, all of one precision."""
+def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor = serial) -> Array:
+    """Rows through the hidden layers of φ and times operators on them, all of one precision."""
     n = X.shape[0]
     if n <= FEW_ROWS:
-        return phi.layer(phi.scaling(dense(X))) @ operators
-    projections = np.empty((n, operators.shape[1]), X.dtype)
+        return phi.project(dense(X), operators)
+    projections = np.empty((n, operators[0].shape[1]), X.dtype)
     for _ in execute(partial(_fill, projections, phi, operators, X, s) for s in row_slices(n)):
         pass
     return projections
 
 
-def _fill(projections: Array, phi: FeatureMap, operators: Array, X: Any, rows: slice) -> None:
+def _fill(projections: Array, phi: FeatureMap, operators: list[Array], X: Any, rows: slice) -> None:
     """The projections of some rows: the work of one task."""
     X, projections = X[rows], projections[rows]
-    parts = chunks(*X.shape, phi.layer.size)
-    room = np.empty((parts[0].stop, phi.layer.size), X.dtype)
+    parts = chunks(*X.shape, phi.h)
+    room = phi.room(parts[0].stop, X.dtype)
     for chunk in parts:
-        projections[chunk] = phi.layer(phi.scaling(dense(X[chunk])), room) @ operators
+        projections[chunk] = phi.project(dense(X[chunk]), operators, room)

@@ -96,8 +96,8 @@ def _add_up(
     sizes: Sequence[int],
 ) -> _Sums:
     """The sums of these rows of X: the work of one task."""
-    parts = chunks(len(rows), X.shape[1], phi.layer.size)
-    room = np.empty((parts[0].stop, phi.layer.size), X.dtype)
+    parts = chunks(len(rows), X.shape[1], phi.h)
+    room = phi.room(parts[0].stop, X.dtype)
     sums = _Sums(pilot, sizes, X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64))
     for chunk in parts:
         some = rows[chunk]

@@ -71,7 +71,7 @@ def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Arr
     if operators is None:
         operators = classifier.machine_.operators
     phi = classifier.feature_map_.in_precision(X.dtype)
-    folded = classifier.feature_map_.folded(operators).T.astype(X.dtype)
+    folded = phi.folded(operators, X.dtype)
     return project(phi, folded, X).astype(np.float64, copy=False)
 
 

@@ -33,14 +33,14 @@ class EEKMClassifierCV(PathCV):
     gamma : sequence of float or "median", default="median"
         Values of γ to try. "median" tries 1/16, 1/4, 1 and 4 times the median heuristic of
         `EEKMClassifier`.
-    kernel : {"rbf", "laplacian", "polynomial"}, default="rbf"
+    kernel : {"mixed", "rbf", "laplacian", "polynomial"}, default="rbf"
         A kernel with a γ.
     cv : int, splitter or iterable of splits, default=10
         Folds that do not overlap. A number means folds by the content of rows, so that neither
         their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
-    scale, shrinkage, ridge, decision, priors, costs
+    scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEKMClassifier`.
     progress : bool, default=False
         Show a progress bar. Needs the extra `progress`.
@@ -83,7 +83,7 @@ class EEKMClassifierCV(PathCV):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_landmarks": ["array-like"],
         "gamma": ["array-like", StrOptions({"median"})],
-        "kernel": [StrOptions({"rbf", "laplacian", "polynomial"})],
+        "kernel": [StrOptions({"mixed", "rbf", "laplacian", "polynomial"})],
         **PathCV._parameter_constraints,
     }
     _size_name: ClassVar[str] = "n_landmarks"
@@ -99,6 +99,7 @@ class EEKMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         scale: str | None = "quantile",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -114,6 +115,7 @@ class EEKMClassifierCV(PathCV):
         self.cv = cv
         self.scoring = scoring
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -125,12 +127,14 @@ class EEKMClassifierCV(PathCV):
 
     def _specifications(self, size: int) -> list[Spec]:
         _check_gammas(self.gamma)
-        return [KernelSpec(size, self.kernel, "median", self.scale)]
+        return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance)]
 
     def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
-        rows = folded.rows.sample.rows[:SAMPLE_ROWS]
+        if self.kernel == "mixed":
+            return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
+        rows = folded.rows.sampled.sample.rows[:SAMPLE_ROWS]
         scaling = fit_scaling(self.scale, folded.table.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))
         return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}

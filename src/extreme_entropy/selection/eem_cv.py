@@ -37,7 +37,7 @@ class EEMClassifierCV(PathCV):
         their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
-    scale, shrinkage, ridge, decision, priors, costs
+    scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEMClassifier`.
     progress : bool, default=False
         Show a progress bar. Needs the extra `progress`.
@@ -103,6 +103,7 @@ class EEMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         scale: str | None = "quantile",
+        relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
@@ -117,6 +118,7 @@ class EEMClassifierCV(PathCV):
         self.cv = cv
         self.scoring = scoring
         self.scale = scale
+        self.relevance = relevance
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
@@ -135,7 +137,10 @@ class EEMClassifierCV(PathCV):
                 {"activation": activation},
                 caller_name=type(self).__name__,
             )
-        return [NeuronSpec(size, activation, self.scale) for activation in self.activation]
+        return [
+            NeuronSpec(size, activation, self.scale, self.relevance)
+            for activation in self.activation
+        ]
 
     def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
         return {_name(activation): {"activation": activation} for activation in self.activation}

@@ -17,15 +17,15 @@ from ..engines.blocks import Block
 from ..engines.threads import Threads
 from ..errors import InputError
 from ..estimators.inputs import Columns, check_block
-from ..estimators.tables import InBlocks, InMemory, content_hash
-from ..features.content import ContentHash, RowSample
-from ..features.feature_map import FeatureMap, Spec, draw
+from ..estimators.tables import InBlocks, InMemory, Sampled, content_hash
+from ..features.content import ContentHash
+from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine
 from ..metrics import predicted_classes
 from ..moments.summary import Summary
 from . import one_pass
 from .folds import FEW, UNTESTED
-from .one_pass import Machines, Parts, count_folds, project_all, sample_of
+from .one_pass import Machines, Parts, count_folds, project_all
 from .prefitted import score_counts
 
 Array = np.ndarray[Any, Any]
@@ -37,13 +37,14 @@ class FoldRule:
 
     content: ContentHash
     n_folds: int
-    sampled_by: ContentHash | None = None
-    largest: int = -1  # hash of a sampled row
+    sampled: Sampled | None = None
+    classes: Array | None = None
 
     def __call__(self, rows: InMemory) -> Array:
         folds = (rows.hashes(self.content) % np.uint64(self.n_folds)).astype(np.intp)
-        if self.sampled_by is not None and self.largest >= 0:
-            folds[rows.hashes(self.sampled_by) <= np.uint64(self.largest)] = UNTESTED
+        if self.sampled is not None and self.classes is not None:
+            hashes = rows.hashes(self.sampled.content)
+            folds[self.sampled.saw(hashes, rows.encode(self.classes))] = UNTESTED
         return folds
 
 
@@ -70,16 +71,21 @@ class FoldedBlocks:
     counts: Array  # rows of each class in each fold
     scorer: Any
     seed: int
-    content: ContentHash
-    sample: RowSample
+    specs: Sequence[Spec]
+    sampled: Sampled
 
     @classmethod
     def of(
-        cls, table: InBlocks, classes: Array, n_folds: int, scorer: Any, seed: int, k: int
+        cls,
+        table: InBlocks,
+        classes: Array,
+        n_folds: int,
+        scorer: Any,
+        seed: int,
+        specs: Sequence[Spec],
     ) -> FoldedBlocks:
-        """All rows, if each fold has enough of each class, with a sample of k of them."""
-        content = content_hash(table.stats, seed)
-        rule = FoldRule(content, n_folds)
+        """All rows, if each fold has enough of each class, with what specifications need."""
+        rule = FoldRule(content_hash(table.stats, seed), n_folds)
         counts = table.add_up(count_in_folds, classes, rule)
         if (counts < FEW).any():
             rarest = counts.reshape(len(classes), n_folds).sum(axis=1).min()
@@ -88,21 +94,18 @@ class FoldedBlocks:
                 f"{n_folds} folds must hold {FEW} rows of each class; one holds {counts.min()}, "
                 f"and the rarest class has {rarest} rows. Use fewer folds, or gather the rows."
             )
-        sample = sample_of(table, content, k)
-        return cls(table, classes, rule, counts, scorer, seed, content, sample)
+        sampled = Sampled.of(table, seed, specs, classes)
+        return cls(table, classes, rule, counts, scorer, seed, specs, sampled)
 
     @property
     def n_folds(self) -> int:
         return self.rule.n_folds
 
     def draw(self, spec: Spec, /) -> FeatureMap:
-        return draw(spec, self.table.stats, self.sample, self.content, self.table.dtype)
+        return self.sampled.draw(spec)
 
     def unseen(self) -> FoldedBlocks | None:
-        if not len(self.sample.hashes):
-            return self
-        largest = int(self.sample.hashes[-1])
-        rule = replace(self.rule, sampled_by=self.content, largest=largest)
+        rule = replace(self.rule, sampled=self.sampled, classes=self.classes)
         counts = self.table.add_up(count_in_folds, self.classes, rule)
         if (counts < one_pass.LEFT * self.counts).any():
             return None
@@ -110,12 +113,11 @@ class FoldedBlocks:
 
     def without(self, fold: int, /) -> FoldedBlocks:
         table = self.table.where(partial(_outside, self.rule, fold))
-        content = content_hash(table.stats, self.seed)
-        sample = sample_of(table, content, self.sample.k)
-        return replace(self, table=table, content=content, sample=sample)
+        sampled = Sampled.of(table, self.seed, self.specs, self.classes)
+        return replace(self, table=table, sampled=sampled)
 
     def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
-        rule = PartRule(self.rule, self.content, parts)
+        rule = PartRule(self.rule, self.sampled.content, parts)
         return self.table.summarise(phi, self.classes, parts.total, rule, sizes)
 
     def scores(
@@ -131,7 +133,7 @@ class FoldedBlocks:
 
     def lazy_folds(self) -> Any:
         """The fold of each row, when it is asked for."""
-        shared = self.table.dtype, self.table.columns.n, FoldRule(self.content, self.n_folds)
+        shared = self.table.dtype, self.table.columns.n, FoldRule(self.rule.content, self.n_folds)
         return self.table.blocks.each(folds_in, *shared, like=np.empty(0, np.intp))
 
 

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engines.threads import Executor, Threads
-from ..estimators.tables import InMemory, Table, content_hash
-from ..features.content import ContentHash, RowSample
-from ..features.feature_map import FeatureMap, Spec, draw
+from ..estimators.tables import InMemory, Sampled
+from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine, solve
 from ..machine.predictor import project
 from ..moments.summary import Summary
@@ -64,8 +63,8 @@ class FoldedTable(Protocol):
     def n_folds(self) -> int: ...
 
     @property
-    def sample(self) -> RowSample:
-        """The rows that φ is drawn from."""
+    def sampled(self) -> Sampled:
+        """What φ is drawn from."""
 
     def draw(self, spec: Spec, /) -> FeatureMap:
         """φ for these rows."""
@@ -117,32 +116,31 @@ class FoldedRows:
     n_folds: int
     scorer: Any
     seed: int
-    content: ContentHash
-    sample: RowSample
+    specs: Sequence[Spec]
+    sampled: Sampled
 
     def draw(self, spec: Spec, /) -> FeatureMap:
-        return draw(spec, self.table.stats, self.sample, self.content, self.table.dtype)
+        return self.sampled.draw(spec)
 
     def unseen(self) -> FoldedRows | None:
-        if not len(self.sample.hashes):
-            return self
-        sampled = self.table.hashes(self.content) <= self.sample.hashes[-1]
-        folds = np.where(sampled, UNTESTED, self.folds)
         labels, n = self.table.encode(self.classes), len(self.classes)
+        seen = self.sampled.saw(self.table.hashes(self.sampled.content), labels)
+        if not seen.any():
+            return self
+        folds = np.where(seen, UNTESTED, self.folds)
         before, after = (count_folds(labels, f, n, self.n_folds) for f in (self.folds, folds))
         return replace(self, folds=folds) if (after >= LEFT * before).all() else None
 
     def without(self, fold: int, /) -> FoldedRows:
         kept = self.folds != fold
         table = self.table.where(kept)
-        content = content_hash(table.stats, self.seed)
-        sample = sample_of(table, content, self.sample.k)
-        return replace(self, table=table, folds=self.folds[kept], content=content, sample=sample)
+        sampled = Sampled.of(table, self.seed, self.specs, self.classes)
+        return replace(self, table=table, folds=self.folds[kept], sampled=sampled)
 
     def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
         own = self.folds
         if parts.total > self.n_folds + 1:
-            own = parts.of(self.folds, self.table.hashes(self.content))
+            own = parts.of(self.folds, self.table.hashes(self.sampled.content))
         else:
             own = np.where(own == UNTESTED, self.n_folds, own)
         return self.table.summarise(phi, self.classes, parts.total, own, sizes)
@@ -216,11 +214,6 @@ def score_paths(
     ]
 
 
-def sample_of(table: Table, content: ContentHash, k: int) -> RowSample:
-    """A sample of k rows, or the empty one without a pass over the rows."""
-    return table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
-
-
 def count_folds(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
     """Rows of each class in each fold   (n_classes · n_folds,)."""
     tested = folds != UNTESTED
@@ -236,7 +229,7 @@ def project_all(
     operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
     for padded, machine, k in zip(operators, machines, sizes, strict=True):
         padded[:, :k] = machine.operators
-    folded = phi.folded(np.vstack(operators)).T.astype(X.dtype)
+    folded = phi.folded(np.vstack(operators), X.dtype)
     projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
     return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
 

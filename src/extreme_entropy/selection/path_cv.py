@@ -22,7 +22,7 @@ from ..estimators.inputs import (
     log_priors_and_costs,
     set_columns,
 )
-from ..estimators.tables import InBlocks, InMemory, Table, as_table, content_hash, engine_for
+from ..estimators.tables import InBlocks, InMemory, Sampled, Table, as_table, engine_for
 from ..features.content import ContentHash
 from ..features.feature_map import FeatureMap, Spec
 from ..metrics import get_scorer
@@ -30,7 +30,7 @@ from ..moments.summary import Summary
 from ..progress import with_progress
 from .folds import UNTESTED, by_content, check_folds, dealt, split
 from .on_blocks import FoldedBlocks
-from .one_pass import FoldedRows, FoldedTable, Scored, Solver, sample_of, score_paths
+from .one_pass import FoldedRows, FoldedTable, Scored, Solver, score_paths
 from .path import Path
 from .prefitted import check_scorer
 
@@ -53,6 +53,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
     cv: Any
     scoring: Any
     scale: str | None
+    relevance: str
     shrinkage: str | float | None
     ridge: float | str
     decision: str
@@ -74,7 +75,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
     _kind: ClassVar[type[EntropyClassifier]]
     # Parameters that every candidate takes over.
     _shared: ClassVar[tuple[str, ...]] = (
-        *("scale", "shrinkage", "ridge", "decision", "priors", "costs", "n_jobs"),
+        *("scale", "relevance", "shrinkage", "ridge", "decision", "priors", "costs", "n_jobs"),
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -101,10 +102,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         self._validate_params()
         sizes = _sizes(self._size_name, getattr(self, self._size_name))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        k = max(spec.sample_size for spec in self._specifications(sizes[-1]))
+        specs = self._specifications(sizes[-1])
         fold_rows = self._in_memory if engine_for(X) is None else self._in_blocks
         with one_blas_thread():
-            folded = fold_rows(X, y, sample_weight, groups, seed, k)
+            folded = fold_rows(X, y, sample_weight, groups, seed, specs)
             settings = self._settings(folded)
             candidates = [
                 self._estimator(seed, **{self._size_name: sizes[-1]}, **setting)
@@ -153,7 +154,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         return self._kind(random_state=seed, **shared, **params)
 
     def _in_memory(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, k: int
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, specs: Sequence[Spec]
     ) -> Folded:
         """Rows in memory in their folds; those without weight have a fold, but count nowhere."""
         columns, X, y, _ = check_rows(self, X, y, None, reset=True)
@@ -169,13 +170,12 @@ class PathCV(ClassifierMixin, BaseEstimator):
             table = table.where(there)
         classes = classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        content = content_hash(table.stats, seed)
-        sample = sample_of(table, content, k)
-        folds, by_content = self._folds(X, y, there, groups, table, content)
+        sampled = Sampled.of(table, seed, specs, classes)
+        folds, by_content = self._folds(X, y, there, groups, table, sampled.content)
         own = folds if there.all() else folds[there]
         n_folds = check_folds(own, y[there])
         scorer = get_scorer(self.scoring)
-        rows = FoldedRows(table, classes, own, n_folds, scorer, seed, content, sample)
+        rows = FoldedRows(table, classes, own, n_folds, scorer, seed, specs, sampled)
         return Folded(table, classes, rows, folds, by_content)
 
     def _folds(
@@ -195,7 +195,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         return folds, False
 
     def _in_blocks(
-        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, k: int
+        self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, specs: Sequence[Spec]
     ) -> Folded:
         """Rows in blocks, in folds by their content."""
         if groups is not None or not isinstance(self.cv, Integral) or int(self.cv) < 2:
@@ -210,7 +210,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         assert isinstance(table, InBlocks)
         classes = classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        rows = FoldedBlocks.of(table, classes, int(self.cv), scorer, seed, k)
+        rows = FoldedBlocks.of(table, classes, int(self.cv), scorer, seed, specs)
         return Folded(table, classes, rows, rows.lazy_folds(), True)
 
     def _solver(self, classes: Array) -> tuple[Solver, int]:
