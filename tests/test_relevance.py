@@ -44,7 +44,7 @@ def test_the_gradient_is_the_derivative(classifier, n_classes):
     def project(Z):
         features = np.empty((len(Z), phi.h))
         for i, part in enumerate(phi.parts):
-            H = part.hidden(Z)
+            H = part.layer(part.seen(Z))
             own = H if part.whitening is None else H @ part.whitening
             features[:, i :: len(phi.parts)] = own
         return features @ operators.T

@@ -132,7 +132,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         classes = self.classes_ if self._is_twin else classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         n_folds = self._n_folds(self.summary_ if self._is_twin else None)
-        feature_map = self.feature_map_ if self._is_twin else self._draw(table, classes)
+        if self._is_twin:
+            feature_map = self.feature_map_
+        else:
+            spec = self.specification()
+            feature_map = Sampled.of(table, self.random_state, [spec], classes).draw(spec)
         [summary] = table.summarise(feature_map, classes, n_folds)
         self.set_fitted(table.columns, classes, feature_map, summary)
         if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
@@ -361,17 +365,12 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         n_folds = self._n_folds(summary)
         feature_map = getattr(self, "feature_map_", None)
         if feature_map is None:
-            feature_map = self._draw(table, known)
+            spec = self.specification()
+            feature_map = Sampled.of(table, self.random_state, [spec], known).draw(spec)
         [part] = table.summarise(feature_map, known, n_folds)
         return self.set_fitted(
             table.columns, known, feature_map, part if summary is None else summary + part
         )
-
-    def _draw(self, table: Table, classes: Array) -> FeatureMap:
-        """φ for these rows."""
-        spec = self.specification()
-        with one_blas_thread():
-            return Sampled.of(table, self.random_state, [spec], classes).draw(spec)
 
     def _n_folds(self, summary: Summary | None) -> int:
         """How many folds rows are kept in; decided by the first rows, as φ is."""

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, row_batches, row_slices
+from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
@@ -113,13 +113,10 @@ class InMemory:
             X, weight = self.X[rows], None if self.weight is None else self.weight[rows]
             # Ranges that are too wide become infinite here, and are refused when all are known.
             with np.errstate(over="ignore", invalid="ignore"):
-                return reduce(
-                    add,
-                    (
-                        ColumnStats.of(X[s], None if weight is None else weight[s])
-                        for s in chunks(X.shape[0], d)
-                    ),
-                )
+                stats = ColumnStats.empty(d)
+                for s in chunks(X.shape[0], d):
+                    stats += ColumnStats.of(X[s], None if weight is None else weight[s])
+                return stats
 
         if not n:
             return ColumnStats.empty(d)
@@ -354,13 +351,14 @@ class Sampled:
 
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
-        weights = None
-        if spec.relevance == "learned" and self.by_class is not None:
-            if spec.scale not in self.learned:
-                given = self.stats, self.sample, self.by_class.samples, self.content
-                self.learned[spec.scale] = learn_weights(spec.scale, *given)
-            weights = self.learned[spec.scale]
-        return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
+        with one_blas_thread():
+            weights = None
+            if spec.relevance == "learned" and self.by_class is not None:
+                if spec.scale not in self.learned:
+                    given = self.stats, self.sample, self.by_class.samples, self.content
+                    self.learned[spec.scale] = learn_weights(spec.scale, *given)
+                weights = self.learned[spec.scale]
+            return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
 
     def saw(self, hashes: Array, labels: Array) -> Array:
         """Which rows, with these hashes and positions of their classes, were sampled."""

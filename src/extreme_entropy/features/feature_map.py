@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any, TypeVar
+from operator import attrgetter
+from typing import Any
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from .neurons import (
 from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
 Array = np.ndarray[Any, Any]
-T = TypeVar("T")
 
 Layer = NeuronLayer | KernelLayer
 LEAST = 1e-3  # of the largest weight: columns that count for less are left out
@@ -47,16 +47,11 @@ class Part:
     weights: Array | None = None  # of those columns: the layer sees z∘w
     whitening: Array | None = None  # (hidden, features), for kernels
 
-    @property
-    def size(self) -> int:
-        """Features, and numbers of the hidden layer."""
-        return self.layer.size
-
-    def hidden(self, Z: Array, out: Array | None = None) -> Array:
-        """The layer's answer to scaled rows, in `out` if it can be."""
+    def seen(self, Z: Array) -> Array:
+        """Scaled rows as the layer sees them."""
         if self.columns is not None:
             Z = Z[:, self.columns]
-        return self.layer(Z if self.weights is None else Z * self.weights, out)
+        return Z if self.weights is None else Z * self.weights
 
     def gradient(self, Z: Array, operators: Array) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
@@ -75,9 +70,14 @@ class Part:
 
     def in_precision(self, dtype: np.dtype[Any]) -> Part:
         """The same in single or double precision."""
+        arrays = {}
+        for field in fields(self.layer):
+            value = getattr(self.layer, field.name)
+            if isinstance(value, np.ndarray):
+                arrays[field.name] = value.astype(dtype, copy=False)
         return replace(
             self,
-            layer=_cast(self.layer, dtype),
+            layer=replace(self.layer, **arrays),  # type: ignore[arg-type]  # of the same layer
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
             whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
         )
@@ -100,7 +100,7 @@ class FeatureMap:
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
-        return sum(part.size for part in self.parts)
+        return sum(map(attrgetter("layer.size"), self.parts))
 
     def __call__(self, X: Array, room: Room | None = None) -> Array:
         """φ of dense rows; `room` is overwritten, and may hold the result."""
@@ -108,11 +108,11 @@ class FeatureMap:
         n, p = len(Z), len(self.parts)
         if p == 1:
             part = self.parts[0]
-            H = part.hidden(Z, None if room is None else room[0])
+            H = part.layer(part.seen(Z), None if room is None else room[0])
             return H if part.whitening is None else H @ part.whitening
         features = np.empty((n, self.h), X.dtype) if room is None else room[p][:n]
         for i, part in enumerate(self.parts):
-            H = part.hidden(Z, None if room is None else room[i])
+            H = part.layer(part.seen(Z), None if room is None else room[i])
             features[:, i::p] = H if part.whitening is None else H @ part.whitening
         return features
 
@@ -121,7 +121,8 @@ class FeatureMap:
         Z = self.scaling(X)
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
-            total = total + part.hidden(Z, None if room is None else room[i]) @ beta
+            H = part.layer(part.seen(Z), None if room is None else room[i])
+            total = total + H @ beta
         return total
 
     def folded(self, operators: Array, dtype: np.dtype[Any]) -> list[Array]:
@@ -150,14 +151,15 @@ class FeatureMap:
         Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
         after chunk should be given the same.
         """
-        sizes = [part.size for part in self.parts]
-        return [np.empty((n, k), dtype) for k in (sizes if len(sizes) == 1 else [*sizes, self.h])]
+        sizes = list(map(attrgetter("layer.size"), self.parts))
+        sizes += [sum(sizes)] if len(sizes) > 1 else []
+        return [np.empty((n, k), dtype) for k in sizes]
 
     def first(self, k: int) -> FeatureMap:
         """φ with the first k features: the φ that would be drawn with so many."""
         p = len(self.parts)
         parts = (part.first(len(range(i, k, p))) for i, part in enumerate(self.parts))
-        return replace(self, parts=tuple(part for part in parts if part.size))
+        return replace(self, parts=tuple(part for part in parts if part.layer.size))
 
     def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
         """The same φ with its layers in single or double precision."""
@@ -297,14 +299,6 @@ def kernel_layer(
         # Seen from a corner of the cube, all rows lie in nearly the same direction.
         return Cosine(landmarks, 0.5 if scale in ("minmax", "quantile") else 0.0)
     return Similarity("tanimoto", landmarks.T.copy())
-
-
-def _cast(layer: T, dtype: np.dtype[Any]) -> T:
-    """A layer with every array of numbers in it cast."""
-    assert is_dataclass(layer)
-    values = ((field.name, getattr(layer, field.name)) for field in fields(layer))
-    arrays = {k: v.astype(dtype, copy=False) for k, v in values if isinstance(v, np.ndarray)}
-    return replace(layer, **arrays)  # type: ignore[type-var]  # narrowed above
 
 
 def same(a: Any, b: Any) -> bool:
