@@ -1,9 +1,9 @@
 """Learned relevance: how much each column counts, from gradients of fitted projections.
 
-A machine on a sample has the projection f(z) = βᵀφ(z) of scaled rows z. How much a column matters
+A classifier fitted on a sample projects scaled rows z to f(z) = βᵀφ(z). How much a column matters
 is the mean of ∇f_A∘∇f_B over rows, averaged over the classes, where β_A and β_B were fitted on
 folds that share no row: what either owes to chance averages out, and idle columns get nothing.
-Weights are w = √(v / mean v). A second machine on columns weighted so sees more clearly; both
+Weights are w = √(v / mean v). A second classifier on columns weighted so sees more clearly; both
 rounds count equally, so that a column which matters is not lost by an early mistake. The sample has
 rows of each class alike, chosen by their content.
 """
@@ -105,7 +105,7 @@ def _agreement(
 def _operators(summary: Summary, group: tuple[int, ...], machine: Machine) -> Array:
     """β of each pair of classes from the rows of some folds, with the ridge of the machine.
 
-    Zero where those folds lack a class: the pair then says nothing of any column.
+    Zero where those folds lack a class: the pair then counts for no column.
     """
     classes = [
         shrink(reduce(add, [folds[k] for k in group]), "ledoit-wolf") for folds in summary.moments
