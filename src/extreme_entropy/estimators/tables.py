@@ -360,6 +360,11 @@ class Sampled:
                 weights = self.learned[spec.scale]
             return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
 
+    @property
+    def rows_sampled(self) -> bool:
+        """Whether φ looks at rows at all."""
+        return bool(len(self.sample.hashes)) or self.by_class is not None
+
     def saw(self, hashes: Array, labels: Array) -> Array:
         """Which rows, with these hashes and positions of their classes, were sampled."""
         seen = np.zeros(len(hashes), dtype=bool)

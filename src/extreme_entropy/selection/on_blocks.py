@@ -105,6 +105,8 @@ class FoldedBlocks:
         return self.sampled.draw(spec)
 
     def unseen(self) -> FoldedBlocks | None:
+        if not self.sampled.rows_sampled:
+            return self
         rule = replace(self.rule, sampled=self.sampled, classes=self.classes)
         counts = self.table.add_up(count_in_folds, self.classes, rule)
         if (counts < one_pass.LEFT * self.counts).any():
