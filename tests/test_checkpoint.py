@@ -310,9 +310,9 @@ def test_a_fit_that_fails_keeps_its_checkpoint(tmp_path):
     """The batch is named, and once it is mended the fit goes on."""
     X, y = table()
     spoilt = X.copy()
-    spoilt[5_000] = np.nan
+    spoilt[5_000] = np.inf
     path = tmp_path / "fit.eem"
-    with pytest.raises(ValueError, match="NaN") as error:
+    with pytest.raises(ValueError, match="infinity") as error:
         new().fit_batches(in_batches(spoilt, y), checkpoint=path, every=3)
     assert "This was batch" in error.value.__notes__[0]
     machine = new().fit_batches(in_batches(X, y), checkpoint=path, every=3)
@@ -411,7 +411,7 @@ def test_pyarrow_sources_equal_arrays(columns, tmp_path):
         )
         twin = machine.twin().fit_batches(columns, target="label")
         assert np.sum(twin.summary_.counts) == N
-        with pytest.raises(InputError, match="the classifier knows"):
+        with pytest.raises(ValueError, match="feature names should match"):
             machine.twin().fit_batches(columns.rename_columns([*"abcd", "label"]), target="label")
 
 
@@ -451,10 +451,11 @@ def test_rows_read_in_small_steps_come_together_in_their_order(
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
     monkeypatch.setattr(arrow, "BATCH_ROWS", rows)
-    _, given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
+    given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
     X, y = zip(*given, strict=True)
     np.testing.assert_array_equal(np.concatenate(y), columns["label"].to_numpy())
-    np.testing.assert_array_equal(np.concatenate(X)[:, 1], columns["x1"].to_numpy())
+    x1 = np.concatenate([part.column("x1").to_numpy() for part in X])
+    np.testing.assert_array_equal(x1, columns["x1"].to_numpy())
     assert all(len(part) >= min(rows, 2_000) for part in y[:-1])
 
 
@@ -480,14 +481,15 @@ def test_columns_that_cannot_be_used_are_told(columns):
         new().fit_batches(columns)
     with pytest.raises(InputError, match="it is 'labels'"):
         new().fit_batches(columns, target="labels")
-    with pytest.raises(InputError, match="column 'label' is string"):
-        new().fit_batches(columns, target="x0")
     with pytest.raises(InputError, match="names a column of a pyarrow"):
         new().fit_batches([table()], target="y")
     X, y = table()
-    gaps = pa.table({"a": pa.array([None, *X[1:, 0]]), "b": X[:, 1], "y": y})
-    with pytest.raises(ValueError, match="NaN") as error:
-        new().fit_batches(gaps, target="y")
+    lists = pa.table({"a": pa.array([[1.0]] * len(y)), "b": X[:, 1], "y": y})
+    with pytest.raises(InputError, match="'a' holds list"):
+        new().fit_batches(lists, target="y")
+    far = pa.table({"a": pa.array([np.inf, *X[1:, 0]]), "b": X[:, 1], "y": y})
+    with pytest.raises(ValueError, match="infinity") as error:
+        new().fit_batches(far, target="y")
     assert error.value.__notes__ == ["This was batch 0 (the first is 0)."]
 
 

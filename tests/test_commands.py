@@ -124,7 +124,7 @@ def test_every_kind_of_file_gives_the_same_model_and_predictions(kind, home, tmp
     answers = pa.Table.from_batches(open_table(out).batches())
     assert answers.column_names == ["prediction", "p(no)", "p(yes)"]
     reference = TableModel.load(home / "m.eem")
-    X = reference.encode(people())
+    X = reference.read(people())
     assert answers["prediction"].to_pylist() == reference.classifier.predict(X).tolist()
     ours = np.array([answers["p(no)"].cast("double"), answers["p(yes)"].cast("double")]).T
     assert np.allclose(ours, reference.classifier.predict_proba(X), atol=1e-9)
@@ -137,7 +137,7 @@ def test_folders_of_parts_are_tables(home, tmp_path):
         write(people().slice(100 * i, 100), parts / f"{i}.csv.gz")
     eem("fit", parts, "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
     first, second = (TableModel.load(folder / "m.eem") for folder in (home, tmp_path))
-    X = first.encode(people())
+    X = first.read(people())
     ours, theirs = (model.classifier.predict_proba(X) for model in (first, second))
     assert np.allclose(ours, theirs, atol=1e-9)
 
@@ -149,7 +149,7 @@ def test_predictions_keep_the_order_of_rows(home, tmp_path):
     eem("predict", home / "m.eem", tmp_path / "long.csv", "--proba", "-o", tmp_path / "out.parquet")
     model = TableModel.load(home / "m.eem")
     ours = pq.read_table(tmp_path / "out.parquet")["p(yes)"].to_numpy()
-    theirs = model.classifier.predict_proba(model.encode(table))[:, 1]
+    theirs = model.classifier.predict_proba(model.read(table))[:, 1]
     assert np.allclose(ours, theirs, atol=1e-9)
 
 
@@ -235,7 +235,7 @@ def test_parts_merged_are_one_fit_and_forgetting_undoes_it(home, tmp_path):
     eem("fit", parts, "--like", first, "--target", "ill", "-o", tmp_path / "whole.eem")
     eem("forget", both, new, "-o", back)
     models = {name: TableModel.load(tmp_path / f"{name}.eem") for name in ("a", "c", "whole", "d")}
-    X = models["a"].encode(people(seed=2))
+    X = models["a"].read(people(seed=2))
     p = {name: model.classifier.predict_proba(X) for name, model in models.items()}
     assert np.allclose(p["c"], p["whole"], atol=1e-6)
     assert np.allclose(p["d"], p["a"], atol=1e-6)
@@ -247,7 +247,7 @@ def test_costs_move_the_decision_and_not_the_probabilities(home, tmp_path):
     table = home / "train.parquet"
     eem("fit", table, "--target", "ill", *QUICK, "--cost", "yes=20", "--cost", "no=1", "-o", model)
     dear, plain = TableModel.load(model).classifier, TableModel.load(home / "m.eem").classifier
-    X = TableModel.load(model).encode(people(seed=1))
+    X = TableModel.load(model).read(people(seed=1))
     assert np.array_equal(dear.predict_proba(X), plain.predict_proba(X))
     assert (dear.predict(X) == "yes").sum() > (plain.predict(X) == "yes").sum()
 
@@ -414,7 +414,7 @@ def test_every_kind_of_file_is_read_and_written_by_processes(kind, home, tmp_pat
     process("predict", model, table, "-o", out)
     answers = pa.Table.from_batches(open_table(out).batches())
     reference = TableModel.load(home / "m.eem")
-    expected = reference.classifier.predict(reference.encode(rows)).tolist()
+    expected = reference.classifier.predict(reference.read(rows)).tolist()
     assert answers["prediction"].to_pylist() == expected
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
         ["m.eem", f"train.{kind}", f"out.{kind}"]

@@ -456,16 +456,16 @@ def test_a_class_too_rare_for_the_folds_is_told(rows):
 # -------------------------------------------------------------------- errors
 
 
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("value", [-np.inf, np.inf])
 def test_what_is_not_a_number_is_found_in_its_block(value, rows):
     """In fits and in answers, as an error of ours."""
     X, y = rows[0].copy(), rows[1]
     machine = new().fit(X, y)
     X[3_456, 2] = value
     X_, y_ = in_blocks(X, y)
-    with pytest.raises(InputError, match=r"Block 3 .*(NaN|infinity)"):
+    with pytest.raises(InputError, match=r"Block 3 .*infinity"):
         new().fit(X_, y_)
-    with pytest.raises(InputError, match=r"Block 3 .*(NaN|infinity)"):
+    with pytest.raises(InputError, match=r"Block 3 .*infinity"):
         machine.predict(X_).compute()
     assert len(machine.predict(X_)[:3_000].compute()) == 3_000
 
@@ -523,7 +523,7 @@ def test_a_failed_fit_changes_nothing(rows):
     machine = new().fit(X, y)
     before = machine.predict_proba(X)
     with pytest.raises(InputError):
-        machine.partial_fit(*in_blocks(np.where(np.arange(N)[:, None] == 9, np.nan, X), y))
+        machine.partial_fit(*in_blocks(np.where(np.arange(N)[:, None] == 9, np.inf, X), y))
     np.testing.assert_array_equal(machine.predict_proba(X), before)
 
 
@@ -661,8 +661,8 @@ def test_errors_in_blocks_cross_processes(client, rows):
     with pytest.raises(DiskError, match="sector 7") as error:
         new().fit(X_.map_blocks(broken, dtype=float, meta=np.empty((0, 0))), y_)
     assert "block 4 " in error.value.__notes__[0]
-    X[1_234] = np.nan
-    with pytest.raises(InputError, match=r"Block 1 .*NaN"):
+    X[1_234] = np.inf
+    with pytest.raises(InputError, match=r"Block 1 .*infinity"):
         new().fit(*in_blocks(X, y))
 
 

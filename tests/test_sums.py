@@ -404,12 +404,11 @@ def test_rows_never_learnt_cannot_be_forgotten(decision):
     [
         (lambda X, y: (X, y + 1), r"among the classes \[0, 1\].*\[2\]"),
         (lambda X, y: (X[:, :3], y), "3 features"),
-        (lambda X, y: (np.where(X > 2, np.nan, X), y), "NaN"),
         (lambda X, y: (np.where(X > 2, np.inf, X), y), "infinity"),
         (lambda X, y: (X, y[:-1]), "inconsistent"),
         (lambda X, y: (X[:0], y[:0]), "0 sample"),
     ],
-    ids=["unseen label", "columns", "NaN", "inf", "lengths", "no rows"],
+    ids=["unseen label", "columns", "inf", "lengths", "no rows"],
 )
 def test_a_bad_batch_changes_nothing(verb, change, match):
     """Rows that cannot be used are refused whole."""

@@ -13,6 +13,7 @@
     ExtremeEntropyWarning (UserWarning)
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
+    ├── IdentifierWarning               columns that only tell rows apart are left out
     └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
 
@@ -63,6 +64,10 @@ class DegenerateWarning(ExtremeEntropyWarning):
 
 class FewRowsWarning(ExtremeEntropyWarning):
     """A class has too few rows for what was asked of it."""
+
+
+class IdentifierWarning(ExtremeEntropyWarning):
+    """Columns that only tell rows apart, such as row numbers or names, are left out."""
 
 
 class IndefiniteWarning(ExtremeEntropyWarning):

@@ -32,6 +32,7 @@ from ..engines.threads import Threads, chunks, dense
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.tables import InMemory, content_hash
+from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, Part, kernel_layer
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
@@ -255,7 +256,8 @@ default="rbf"
         for s in chunks(n, d):
             Z[s] = scaling(dense(X[s]).astype(np.float64, copy=False))
         layer = kernel_layer(self.kernel, Z, gamma, self.scale)
-        return FeatureMap(content, scaling, (Part(layer),)), Z, gamma
+        encoding = plain_encoding(X.shape[1])
+        return FeatureMap(content, encoding, scaling, (Part(layer),)), Z, gamma
 
     def _refuse_too_many(self, n: int, d: int) -> None:
         needed = memory_needed(n, d)

@@ -111,7 +111,7 @@ def fit(
                 "model_file": str(output),
                 "target": fitted.target,
                 "columns": [column.name for column in fitted.columns.used],
-                "features": fitted.columns.names,
+                "features": fitted.feature_names,
                 "dropped": dict(fitted.columns.dropped),
                 **asdict(fitted.facts),
             }
@@ -143,7 +143,7 @@ def _print_summary(fitted: TableModel, output: Path) -> None:
     lines = [
         rows_text(facts.rows, fitted.target, facts.rows_without_label),
         f"Classes: {counts_text(facts.class_counts)}",
-        f"Columns: {len(used)} used, as {len(fitted.columns.names)} numbers: {names}{more}",
+        f"Columns: {len(used)} used, as {len(fitted.feature_names)} numbers: {names}{more}",
     ]
     gaps = {c.name: facts.missing[c.name] for c in used if c.name in facts.missing}
     if gaps:

@@ -56,7 +56,7 @@ def _predictions(
     fitted: TableModel, source: Source, schema: pa.Schema, counts: dict[str, int]
 ) -> Iterator[pa.RecordBatch]:
     for batch in fitted.batches(source, target=False, progress="predicting"):
-        X = fitted.encode(batch)
+        X = fitted.read(batch)
         labels = fitted.classifier.predict(X)
         for label, n in zip(*np.unique(labels, return_counts=True), strict=True):
             counts[label_text(label)] += int(n)

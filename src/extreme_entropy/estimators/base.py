@@ -35,8 +35,8 @@ from ..machine.machine import Machine, solve
 from ..machine.predictor import Answer, Predictor
 from ..moments.summary import Summary
 from ..progress import with_progress
-from .arrow import batches_of, same_names
-from .batches import checked, gathered
+from .arrow import batches_of
+from .batches import CheckedBatches, gathered
 from .checkpoint import Checkpoint, NoCheckpoint
 from .inputs import (
     Columns,
@@ -67,6 +67,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     """Base of `EEMClassifier` and `EEKMClassifier`: everything but what φ is."""
 
     # Set by the constructors of the two classifiers.
+    categorical_features: Any
     scale: str | None
     relevance: str
     shrinkage: str | float | None
@@ -91,6 +92,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     _spec: ClassVar[type[Spec]]
     _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
         "relevance": [StrOptions({"learned", "uniform"})],
         "shrinkage": [
@@ -218,21 +220,16 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         learner = self.twin() if self._is_twin else clone(self)
-        names, batches = batches_of(batches, target)
-        if names is not None:  # they are checked here; the arrays of the batches have none
-            same_names(learner.__dict__.pop("feature_names_in_", names), names)
         saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
         saved.restore(learner)
-        given = checked(learner, with_progress(batches) if progress else batches)
+        batches = batches_of(batches, target)
+        given = CheckedBatches(learner, with_progress(batches) if progress else batches)
         for X, y, weight in gathered(saved.not_yet_counted(given)):
-            columns = Columns(X.shape[1], getattr(learner, "feature_names_in_", None))
-            learner._learn(InMemory(columns, X, y, weight, self.n_jobs), classes)
+            learner._learn(InMemory(given.columns, X, y, weight, self.n_jobs), classes)
             saved.keep(learner)
         if not hasattr(learner, "feature_map_"):
             raise InputError("There must be rows to learn from; `batches` held none.")
         learner._solve()
-        if names is not None:
-            learner.feature_names_in_ = names
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(learner.__dict__)
         saved.remove()
@@ -321,7 +318,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         twin = clone(self)
-        columns = Columns(self.n_features_in_, getattr(self, "feature_names_in_", None))
+        names, kinds = getattr(self, "feature_names_in_", None), self.feature_map_.encoding.kinds
+        columns = Columns(self.n_features_in_, names, kinds)
         nothing = Summary.empty(len(self.classes_), self.summary_.n_folds, self.feature_map_.h)
         twin.set_fitted(columns, self.classes_, self.feature_map_, nothing)
         twin._is_twin = True
@@ -557,7 +555,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             execute = Threads(self.n_jobs, ahead=FEW_SLICES)
             return predictor.answer(kind, predictor.project(check_x(self, X), execute))
         table = in_blocks(self, engine(X, None, None), reset=False)
-        shared = table.dtype, table.columns.n, predictor, kind
+        shared = table.dtype, table.columns, predictor, kind
         nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
         return table.blocks.each(answer_block, *shared, like=nothing)
 
@@ -629,7 +627,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def feature_importances_(self) -> Array:
-        """How much each column matters, with relevance="learned"; they sum to one."""
+        """How much each column of X matters, with relevance="learned"; they sum to one."""
         check_is_fitted(self)
         weights = self.feature_map_.relevance
         if weights is None:
@@ -637,7 +635,9 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
                 "feature_importances_ needs relevance='learned'; this classifier was fitted with "
                 "relevance='uniform', which takes all columns alike."
             )
-        return weights**2 / np.sum(weights**2)
+        encoding = self.feature_map_.encoding
+        shares = np.bincount(encoding.origins, weights=weights**2, minlength=encoding.d)
+        return shares / shares.sum()
 
     def _by_pair(self, values: Any) -> Any:
         return values[0] if len(self.classes_) == 2 else values
@@ -662,6 +662,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
     def _html_repr(self) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain
+from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from .inputs import check_rows, set_columns
+from ..features.encoding import ColumnKind
+from .frames import Profiles, is_frame, names_of, profile
+from .inputs import Columns, check_rows, find_kinds, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
 
@@ -23,22 +28,54 @@ class Batch(NamedTuple):
     weight: Array | None
 
 
-def checked(learner: Any, batches: Iterable[Any]) -> Iterator[Batch | None]:
-    """Each batch, checked; None for one without rows. The first tells the learner its columns."""
-    for number, batch in enumerate(batches):
-        try:
-            X, y, *rest = batch
-            if not (X.shape[0] if hasattr(X, "shape") else len(X)):
-                yield None
-                continue
-            fresh = not hasattr(learner, "n_features_in_")
-            columns, *rows = check_rows(learner, X, y, *(rest or [None]), reset=fresh)
-            if fresh:
-                set_columns(learner, columns)
-        except Exception as error:
-            error.add_note(f"This was batch {number} (the first is 0).")
-            raise
-        yield Batch(*rows)
+class CheckedBatches:
+    """Each batch, checked; None for one without rows. The first rows decide what columns hold."""
+
+    def __init__(self, learner: Any, batches: Iterable[Any]) -> None:
+        self.learner, self.batches = learner, iter(batches)
+        self.columns = Columns(0, None)  # until there are rows
+
+    def __iter__(self) -> Iterator[Batch | None]:
+        first: list[Any] = []
+        kinds = known_kinds(self.learner)
+        if not hasattr(self.learner, "n_features_in_"):
+            first, kinds = self._first_frames()
+        for number, batch in enumerate(chain(first, self.batches)):
+            try:
+                yield self._checked(batch, kinds)
+            except Exception as error:
+                error.add_note(f"This was batch {number} (the first is 0).")
+                raise
+
+    def _checked(self, batch: Any, kinds: tuple[ColumnKind, ...] | None) -> Batch | None:
+        X, y, *rest = batch
+        if not (X.shape[0] if hasattr(X, "shape") else len(X)):
+            return None
+        fresh = not hasattr(self.learner, "n_features_in_")
+        self.columns, *rows = check_rows(
+            self.learner, X, y, *(rest or [None]), reset=fresh, kinds=kinds
+        )
+        if fresh:
+            set_columns(self.learner, self.columns)
+        return Batch(*rows)
+
+    def _first_frames(self) -> tuple[list[Any], tuple[ColumnKind, ...] | None]:
+        """The first batches, if they are data frames, and what their columns hold."""
+        held: list[Any] = []
+        for batch in self.batches:
+            held.append(batch)
+            frames = [b for b in held if isinstance(b, tuple) and len(b) > 1 and is_frame(b[0])]
+            if len(frames) < len(held) or sum(b[0].shape[0] for b in frames) >= BATCH_ROWS:
+                break
+        if not held or len(frames) < len(held):
+            return held, None
+        first = frames[0][0]
+        alike = [b for b in frames if names_of(b[0]) == names_of(first)]
+
+        def profiles(named: Array) -> Profiles:
+            return reduce(add, (profile(X, named, *weight) for X, _, *weight in alike))
+
+        return held, find_kinds(self.learner, first, profiles)
 
 
 def gathered(batches: Iterable[Batch | None]) -> Iterator[Batch]:

@@ -33,6 +33,11 @@ callable, default="rbf"
         γ of the rbf, laplacian and polynomial kernels. "median" takes it from sampled rows: with
         σ² their median squared distance, γ = 1/2σ² for rbf. For "mixed" a number is a multiple of
         the median heuristic of each part.
+    categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
+default="from_dtype"
+        Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of
+        text, and pandas, polars or Arrow columns whose type is categorical. With None there are
+        none, and text is refused.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
     relevance : {"learned", "uniform"}, default="uniform"
@@ -94,6 +99,7 @@ ridge_, divergence_, means_, variances_
         *,
         kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
+        categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
         relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
@@ -107,6 +113,7 @@ ridge_, divergence_, means_, variances_
         self.n_landmarks = n_landmarks
         self.kernel = kernel
         self.gamma = gamma
+        self.categorical_features = categorical_features
         self.scale = scale
         self.relevance = relevance
         self.shrinkage = shrinkage

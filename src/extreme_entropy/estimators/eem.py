@@ -38,6 +38,11 @@ callable, default="mixed"
         their weights from rows of the data and suit fingerprints and other sparse binary columns.
         A callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
         and returns (n, h).
+    categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
+default="from_dtype"
+        Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of
+        text, and pandas, polars or Arrow columns whose type is categorical. With None there are
+        none, and text is refused.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
     relevance : {"learned", "uniform"}, default="uniform"
@@ -130,6 +135,7 @@ callable, default="mixed"
         n_hidden: int = 500,
         *,
         activation: str | Callable[..., Array] = "mixed",
+        categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
         relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
@@ -142,6 +148,7 @@ callable, default="mixed"
     ) -> None:
         self.n_hidden = n_hidden
         self.activation = activation
+        self.categorical_features = categorical_features
         self.scale = scale
         self.relevance = relevance
         self.shrinkage = shrinkage

@@ -12,21 +12,37 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
     check_consistent_length,
+    check_X_y,
     column_or_1d,
     validate_data,
 )
 
-from ..engines.blocks import Block
+from ..engines.blocks import Block, Blocks
 from ..errors import InputError
+from ..features.encoding import ColumnKind
+from .frames import (
+    Profiles,
+    is_arrow,
+    is_frame,
+    is_mixed,
+    named_columns,
+    names_of,
+    profile,
+    read,
+    some_names,
+    tell_left_out,
+    with_names,
+)
 
 Array = np.ndarray[Any, Any]
 
 
 class Columns(NamedTuple):
-    """What scikit-learn keeps of the columns of X."""
+    """What is kept of the columns of X."""
 
     n: int
     names: Array | None
+    kinds: tuple[ColumnKind, ...] | None = None  # what each holds; None where all are numbers
 
 
 def set_columns(estimator: Any, columns: Columns) -> None:
@@ -40,38 +56,116 @@ def set_columns(estimator: Any, columns: Columns) -> None:
 
 def check_x(estimator: Any, X: Any) -> Any:
     """Rows to ask a fitted estimator about, in single or double precision."""
-    return validate_data(
-        estimator, X, reset=False, accept_sparse="csr", dtype=(np.float64, np.float32)
-    )
+    return _matrix(estimator, X, known_kinds(estimator), reset=False)
 
 
-def check_columns(estimator: Any, like: Any, *, reset: bool) -> tuple[Columns, np.dtype[Any]]:
-    """Columns and precision of rows like these."""
-    estimator = copy.copy(estimator)
-    X = validate_data(
-        estimator, like, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32)
-    )
-    return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None)), X.dtype
+def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Columns, np.dtype[Any]]:
+    """Columns and precision of rows in blocks."""
+    estimator, like = copy.copy(estimator), blocks.like
+    if not reset:
+        kinds = known_kinds(estimator)
+    else:
+        kinds = find_kinds(estimator, like, lambda named: blocks.add_up(profile_block, named))
+    X = _matrix(estimator, like, kinds, reset=reset)
+    return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds), X.dtype
 
 
 def check_rows(
-    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool
+    estimator: Any,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    *,
+    reset: bool,
+    kinds: tuple[ColumnKind, ...] | None = None,
 ) -> tuple[Columns, Any, Array, Array | None]:
     """Columns, rows, labels and weights; rows whose weight is zero are left out.
 
-    The estimator is not written to: a fit that fails leaves it as it was.
+    The estimator is not written to: a fit that fails leaves it as it was. `kinds` are those of
+    earlier rows, if they are not those that the estimator knows.
     """
     estimator = copy.copy(estimator)
-    X, y = validate_data(
-        estimator, X, y, reset=reset, accept_sparse="csr", dtype=(np.float64, np.float32)
-    )
+    if kinds is None and not reset:
+        kinds = known_kinds(estimator)
+    elif kinds is None:
+        weight = None if sample_weight is None else check_weight(X, sample_weight)
+        kinds = find_kinds(estimator, X, lambda named: profile(X, named, weight))
+    X, y = _matrix(estimator, X, kinds, y, reset=reset)
     check_classification_targets(y)
-    columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None))
+    columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
     if sample_weight is None:
         return columns, X, y, None
     weight = check_weight(X, sample_weight)
     kept = weight > 0
     return (columns, X, y, weight) if kept.all() else (columns, X[kept], y[kept], weight[kept])
+
+
+def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
+    """What each column held when the estimator was fitted."""
+    feature_map = getattr(estimator, "feature_map_", None)
+    return None if feature_map is None else feature_map.encoding.kinds
+
+
+def find_kinds(
+    estimator: Any, X: Any, profiles: Callable[[Array], Profiles]
+) -> tuple[ColumnKind, ...] | None:
+    """What each column of the first rows holds; None if all hold numbers."""
+    wanted = getattr(estimator, "categorical_features", None)
+    frame = is_frame(X)
+    by_type = isinstance(wanted, str) or wanted is None
+    if by_type and not (frame and hasattr(estimator, "categorical_features") and is_mixed(X)):
+        return None
+    names = names_of(X) if frame else None
+    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
+    if len(shape) != 2:
+        return None  # which will be refused
+    named = named_columns(wanted, shape[1], names)
+    if not frame:
+        return tuple(ColumnKind("category" if one else "number") for one in named)
+    kinds = profiles(named).kinds(named)
+    tell_left_out(kinds, names_of(X))
+    texts = [x for x, kind in zip(names_of(X), kinds, strict=True) if kind.kind == "category"]
+    if wanted is None and texts:
+        raise InputError(
+            "With categorical_features=None all columns must be numbers or dates; "
+            f"{some_names(texts)} hold text or categories. Use 'from_dtype', or leave them out."
+        )
+    return None if all(kind == ColumnKind() for kind in kinds) else kinds
+
+
+def profile_block(block: Block, named: Array) -> Profiles:
+    """What the columns of a block hold."""
+    return profile(block.X, named, block.weight)
+
+
+def _matrix(
+    estimator: Any,
+    X: Any,
+    kinds: tuple[ColumnKind, ...] | None,
+    y: Any = "no_validation",
+    *,
+    reset: bool,
+) -> Any:
+    """Rows as numbers, with labels if some are given, checked as scikit-learn does."""
+    options: dict[str, Any] = {
+        "accept_sparse": "csr",
+        "dtype": (np.float64, np.float32),
+        "ensure_all_finite": "allow-nan" if hasattr(estimator, "categorical_features") else True,
+    }
+    if is_frame(X) and (kinds is not None or is_arrow(X)):
+        # The names and number of columns.
+        validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
+        X = read(X, kinds)
+        if isinstance(y, str):
+            return check_array(X, input_name="X", **options)
+        return check_X_y(X, y, **options)
+    coded = [j for j, kind in enumerate(kinds or ()) if kind.labels or kind.kind == "date"]
+    if coded:
+        raise InputError(
+            f"X must be a data frame, as in training, since its columns {coded[:10]} hold "
+            f"categories or dates; it is {type(X).__name__}."
+        )
+    return validate_data(estimator, X, y, reset=reset, **options)
 
 
 def check_weight(X: Any, sample_weight: Any, *, some: bool = True) -> Array:
@@ -99,11 +193,22 @@ def check_weight(X: Any, sample_weight: Any, *, some: bool = True) -> Array:
     return weight
 
 
-def check_block(block: Block, dtype: np.dtype[Any], d: int) -> tuple[Any, Any, Array | None]:
+def check_block(
+    block: Block, dtype: np.dtype[Any], columns: Columns
+) -> tuple[Any, Any, Array | None]:
     """Rows of a block, perhaps none, with labels and weights if there are any."""
-    X = check_array(block.X, accept_sparse="csr", dtype=dtype, ensure_min_samples=0)
-    if X.shape[1] != d:
-        raise InputError(f"Every block must have {d} columns; this one has {X.shape[1]}.")
+    X, kinds = block.X, columns.kinds
+    if X.shape[1] != columns.n:
+        raise InputError(f"Every block must have {columns.n} columns; this one has {X.shape[1]}.")
+    if is_frame(X) and (kinds is not None or is_arrow(X)):
+        X = read(X, kinds)
+    X = check_array(
+        X,
+        accept_sparse="csr",
+        dtype=dtype,
+        ensure_min_samples=0,
+        ensure_all_finite="allow-nan",
+    )
     y = block.y
     if y is not None:
         y = column_or_1d(y)

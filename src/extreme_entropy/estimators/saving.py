@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.content import ContentHash
+from ..features.encoding import Category, ColumnKind, Date, Encoding
 from ..features.feature_map import FeatureMap, Part
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
@@ -37,7 +38,8 @@ ESTIMATORS = {cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier)}
 PARTS = {
     cls.__name__: cls
     for cls in (
-        *(Affine, ClassMoments, ContentHash, Cosine, FeatureMap, GaussianPair, Identity, Laplacian),
+        *(Affine, Category, ClassMoments, ColumnKind, ContentHash, Cosine, Date, Encoding),
+        *(FeatureMap, GaussianPair, Identity, Laplacian),
         *(Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
     )
 }
@@ -59,6 +61,7 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "int": int,
     "str": str,
     "ContentHash": ContentHash,
+    "Encoding": Encoding,
     "Scaling": (Affine, Identity, Quantile),
 }
 
@@ -140,8 +143,9 @@ def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -
             f"{str(path)!r} is whole, but holds something this version does not understand "
             f"({error!r}). Load it with the version of extreme-entropy that wrote it."
         ) from error
-    columns = Columns(fitted["n_features_in_"], fitted.get("feature_names_in_"))
     classes, phi, machine = fitted["classes_"], fitted["feature_map_"], fitted["machine"]
+    names = fitted.get("feature_names_in_")
+    columns = Columns(fitted["n_features_in_"], names, phi.encoding.kinds)
     estimator.set_fitted(columns, classes, phi, fitted["summary_"])
     estimator._is_twin = fitted["is_twin"]
     if machine is not None:

@@ -10,14 +10,16 @@ from operator import add
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample
+from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
 from ..features.feature_map import FeatureMap, Spec, draw
-from ..features.scaling import ColumnStats
+from ..features.scaling import SAMPLE_ROWS, ColumnStats
 from ..machine.predictor import Answer, Predictor
 from ..machine.relevance import LEARNING_ROWS, learn_weights
 from ..moments.reduction import summarise
@@ -50,6 +52,16 @@ class ClassSamples:
         return ClassSamples([a + b for a, b in zip(self.samples, other.samples, strict=True)])
 
 
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts of the values of some columns."""
+
+    columns: list[CategoryCounts]
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts([a + b for a, b in zip(self.columns, other.columns, strict=True)])
+
+
 class Table(Protocol):
     """Rows, labels and weights, wherever they lie."""
 
@@ -72,6 +84,11 @@ class Table(Protocol):
 
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
         """The k rows of each class with the smallest hashes."""
+
+    def count_categories(
+        self, content: ContentHash, classes: Array, columns: Sequence[int]
+    ) -> Counts:
+        """How often each value of these columns comes, by class and fold."""
 
     def summarise(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[Summary]:
         """The summary of all rows, in folds by their content; the one in a list of one."""
@@ -161,6 +178,26 @@ class InMemory:
             self.sample(content, 0)
         return self.hashed["hashes"]
 
+    def to_learn(self, phi: FeatureMap, rows: slice = slice(None)) -> Any:
+        """Some of the rows, with their folds as a last column if the encoding of φ needs them."""
+        if not phi.encoding.by_fold:
+            return self.X[rows]
+        return with_folds(self.X[rows], self.hashes(phi.content)[rows])
+
+    def count_categories(
+        self, content: ContentHash, classes: Array, columns: Sequence[int]
+    ) -> Counts:
+        """How often each value of these columns comes, by class and fold."""
+        labels, folds = self.encode(classes), folds_of(self.hashes(content))
+        X = self.X[:, columns]
+        X = X.toarray() if sp.issparse(X) else X
+        return Counts(
+            [
+                CategoryCounts.of(X[:, i], labels, folds, self.weight, len(classes))
+                for i in range(len(columns))
+            ]
+        )
+
     def encode(self, classes: Array) -> Array:
         """Labels as positions in `classes`."""
         strange = np.setdiff1d(self.labels, classes)
@@ -193,7 +230,7 @@ class InMemory:
         for s in row_batches(*self.X.shape):
             own = None if folds is None else folds[s]
             weight = None if self.weight is None else self.weight[s]
-            rows = (self.X[s], labels[s], own, weight)
+            rows = (self.to_learn(phi, s), labels[s], own, weight)
             found = summarise(phi, *rows, shape, sizes, Threads(self.n_jobs))
             totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
             del found  # or they would stay while the next ones are made
@@ -233,6 +270,11 @@ class InBlocks:
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
         return self.add_up(InMemory.sample_by_class, content, classes, k)
 
+    def count_categories(
+        self, content: ContentHash, classes: Array, columns: Sequence[int]
+    ) -> Counts:
+        return self.add_up(InMemory.count_categories, content, classes, columns)
+
     def summarise(
         self,
         phi: FeatureMap,
@@ -266,7 +308,7 @@ class _OnRows:
         self.__name__ = work.__name__
 
     def __call__(self, block: Block, *shared: Any) -> Any:
-        X, y, weight = check_block(block, self.dtype, self.columns.n)
+        X, y, weight = check_block(block, self.dtype, self.columns)
         rows = InMemory(self.columns, X, y, weight)
         return self.work(rows if self.keep is None else rows.where(self.keep(rows)), *shared)
 
@@ -311,15 +353,16 @@ def as_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool)
 
 def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
     """Blocks whose columns are those that the estimator knows, or shall know."""
-    columns, dtype = check_columns(estimator, blocks.like, reset=reset)
+    columns, dtype = check_columns(estimator, blocks, reset=reset)
     return InBlocks(columns, blocks, dtype)
 
 
 def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
     """The hash that follows from the seed and the range of each column."""
     seed = int(check_random_state(random_state).randint(2**31 - 1))
+    some = stats.low <= stats.high  # columns without values have no range
     with np.errstate(over="ignore", invalid="ignore"):
-        widths = stats.high - stats.low
+        widths = np.where(some, stats.high, 0.0) - np.where(some, stats.low, 0.0)
     if not (np.isfinite(widths) & np.isfinite(stats.deviation)).all():
         raise InputError(
             "The square of each column's range must be a finite number; the widest range is "
@@ -328,10 +371,26 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
     return ContentHash.between(seed, stats.low, stats.high)
 
 
+def folds_of(hashes: Array) -> Array:
+    """The fold of each row, by its content."""
+    return (hashes % np.uint64(N_FOLDS)).astype(np.intp)
+
+
+def with_folds(X: Any, hashes: Array) -> Any:
+    """Rows with their folds as a last column."""
+    folds = folds_of(hashes)[:, None].astype(X.dtype)
+    return sp.hstack([X, folds], format="csr") if sp.issparse(X) else np.hstack([X, folds])
+
+
 @dataclass(frozen=True)
 class Sampled:
-    """What φ is drawn from: statistics of the columns, sampled rows, and some of each class."""
+    """What φ is drawn from: an encoding, statistics of the encoded columns, and sampled rows.
 
+    Sampled rows are encoded, too: those of all classes together as rows to be predicted, those of
+    each class as rows to be learnt.
+    """
+
+    encoding: Encoding
     stats: ColumnStats
     content: ContentHash
     sample: RowSample
@@ -343,11 +402,22 @@ class Sampled:
     def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
         content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
+        kinds = table.columns.kinds
+        if kinds is not None or table.stats.missing.any():
+            k = max(k, SAMPLE_ROWS)  # for medians
         sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+        columns = [j for j, column in enumerate(kinds or ()) if column.kind == "category"]
+        counts = table.count_categories(content, classes, columns).columns if columns else []
+        encoding = fit_encoding(kinds, table.stats, sample.rows, counts)
+        sample = replace(sample, rows=encoding(sample.rows))
+        stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
         if any(spec.relevance == "learned" for spec in specs):
             by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
-        return cls(table.stats, content, sample, by_class, table.dtype)
+            for c, own in enumerate(by_class.samples):
+                rows = with_folds(own.rows, own.hashes) if encoding.by_fold else own.rows
+                by_class.samples[c] = replace(own, rows=encoding(rows))
+        return cls(encoding, stats, content, sample, by_class, table.dtype)
 
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
@@ -355,10 +425,12 @@ class Sampled:
             weights = None
             if spec.relevance == "learned" and self.by_class is not None:
                 if spec.scale not in self.learned:
-                    given = self.stats, self.sample, self.by_class.samples, self.content
-                    self.learned[spec.scale] = learn_weights(spec.scale, *given)
+                    rows = self.sample, self.by_class.samples
+                    found = learn_weights(spec.scale, self.stats, *rows, self.content)
+                    self.learned[spec.scale] = found
                 weights = self.learned[spec.scale]
-            return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
+            given = self.encoding, self.stats, self.sample, self.content, self.dtype
+            return draw(spec, *given, weights)
 
     @property
     def rows_sampled(self) -> bool:
@@ -377,10 +449,10 @@ class Sampled:
 
 
 def answer_block(
-    block: Block, dtype: np.dtype[Any], d: int, predictor: Predictor, kind: Answer
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor, kind: Answer
 ) -> Array:
     """The answer to each row of a block, perhaps to none."""
-    X, _, _ = check_block(block, dtype, d)
+    X, _, _ = check_block(block, dtype, columns)
     return predictor.answer(kind, predictor.project(X, Threads(1)))
 
 

@@ -4,7 +4,7 @@ Each column is cut into bins between the least and largest value first seen. A r
 mix(Σ_j key_j · bin_j) modulo 2⁶⁴ with odd keys drawn from the seed (a universal hash of the bins,
 then every bit stirred), so that nothing depends on the order of rows, on batches, on repetition, on
 dense or sparse storage, or on the unit and origin of a column. Rows in the same bins count as
-repetitions of one row.
+repetitions of one row. Missing values (NaN) share a bin.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ class ContentHash:
         # 64 bits over all columns, but 8 to 16 in each: few bins, so that rounding (a column
         # far from its origin has lost digits) hardly ever moves a value into another.
         bits = int(np.clip(-(-64 // len(low)), 8, 16))
-        width = high - low
+        low = np.where(low <= high, low, 0.0)  # a column without values
+        width = np.where(low <= high, high - low, 0.0)
         rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
         per_unit = np.divide(2.0**bits, width, out=np.zeros(len(low)), where=width > rounding)
         return cls(seed, low, per_unit)
@@ -64,7 +65,9 @@ def _bins(x: Array, low: Array, per_unit: Array) -> Array:
     bins = np.subtract(x, low, dtype=np.float64)
     bins *= per_unit
     bins += _OFFSET
-    np.clip(np.floor(bins, out=bins), -(2.0**62), 2.0**62, out=bins)
+    np.floor(bins, out=bins)
+    np.fmax(bins, -(2.0**62), out=bins)  # which takes NaN for the least
+    np.fmin(bins, 2.0**62, out=bins)
     return bins.astype(np.int64).view(np.uint64)
 
 

@@ -1,4 +1,4 @@
-"""φ as a whole: x ↦ scaling ↦ layer ↦ (whitening), and how it is drawn.
+"""φ as a whole: x ↦ encoding ↦ scaling ↦ layer ↦ (whitening), and how it is drawn.
 
 φ is drawn from a specification, column statistics, sampled rows and a seed, and frozen. Everything
 but the number of neurons or landmarks is taken from the first `SAMPLE_ROWS` sampled rows, so that
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from .content import ContentHash, RowSample
+from .encoding import Encoding
 from .kernels import Cosine, CustomKernel, KernelLayer, Laplacian, Polynomial, median_gamma
 from .landmarks import whitening
 from .neurons import (
@@ -88,23 +89,28 @@ class FeatureMap:
     """φ, drawn once and frozen. Features of several parts take turns."""
 
     content: ContentHash
+    encoding: Encoding
     scaling: Scaling
     parts: tuple[Part, ...]
-    relevance: Array | None = None  # the weight of each column, where it was learned   (d,)
+    relevance: Array | None = None  # the weight of each encoded column, where it was learned
 
     @property
     def d(self) -> int:
         """Columns of x."""
-        return len(self.content.low)
+        return self.encoding.d
 
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
         return sum(map(attrgetter("layer.size"), self.parts))
 
+    def scaled(self, X: Array) -> Array:
+        """Dense rows with their columns encoded and scaled."""
+        return self.scaling(self.encoding(X))
+
     def __call__(self, X: Array, room: Room | None = None) -> Array:
         """φ of dense rows; `room` is overwritten, and may hold the result."""
-        Z = self.scaling(X)
+        Z = self.scaled(X)
         n, p = len(Z), len(self.parts)
         if p == 1:
             part = self.parts[0]
@@ -118,7 +124,7 @@ class FeatureMap:
 
     def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:
         """Dense rows times operators on the hidden layers (see `folded`)."""
-        Z = self.scaling(X)
+        Z = self.scaled(X)
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
             H = part.layer(part.seen(Z), None if room is None else room[i])
@@ -205,17 +211,18 @@ Spec = NeuronSpec | KernelSpec
 
 def draw(
     spec: Spec,
+    encoding: Encoding,
     stats: ColumnStats,
     sample: RowSample,
     content: ContentHash,
     dtype: np.dtype[Any],
     weights: Array | None = None,
 ) -> FeatureMap:
-    """φ as specified, for columns with these statistics and rows of this precision.
+    """φ as specified, for encoded columns with these statistics and rows of this precision.
 
-    `weights` say how much each column counts. In "mixed" layers they are those of the Laplacian
-    part alone: beside it the plain part sees all columns alike, so that nothing is lost where
-    weights mislead.
+    The sampled rows are encoded. `weights` say how much each column counts. In "mixed" layers they
+    are those of the Laplacian part alone: beside it the plain part sees all columns alike, so that
+    nothing is lost where weights mislead.
     """
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
@@ -230,7 +237,8 @@ def draw(
     alone = kind != "mixed" or (plain == "radial" and weights is None)
     if alone:
         kind = plain if kind == "mixed" else kind
-        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),), weights)
+        part = draw_part(kind, size, rows, weights)
+        return FeatureMap(content, encoding, scaling, (part,), weights)
     # Landmarks of all parts are apart, and those of fewer are the first of those of more.
     kinds = [(plain, None), ("laplacian", weights)]
     p = min(len(kinds), size, len(rows))
@@ -238,7 +246,7 @@ def draw(
         draw_part(kind, len(range(i, size, p)), rows[i::p], own)
         for i, (kind, own) in enumerate(kinds[:p])
     ]
-    return FeatureMap(content, scaling, tuple(parts), weights)
+    return FeatureMap(content, encoding, scaling, tuple(parts), weights)
 
 
 def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Array | None]:

@@ -29,23 +29,27 @@ MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 @dataclass(frozen=True, slots=True)
 class ColumnStats:
-    """Count, extremes, mean and squared deviation of each column: a monoid."""
+    """Count, extremes, mean and squared deviation of each column, without its gaps: a monoid."""
 
     n: float
-    low: Array
-    high: Array
+    low: Array  # ∞ for a column without values
+    high: Array  # −∞ for a column without values
     mean: Array
     deviation: Array  # Σ (x − mean)²
+    missing: Array  # of n, in each column
 
     @classmethod
     def empty(cls, d: int) -> ColumnStats:
-        return cls(0.0, np.full(d, np.inf), np.full(d, -np.inf), np.zeros(d), np.zeros(d))
+        zeros = np.zeros(d)
+        return cls(0.0, np.full(d, np.inf), np.full(d, -np.inf), zeros, zeros, zeros)
 
     @classmethod
     def of(cls, X: Any, weight: Array | None = None) -> ColumnStats:
         """The statistics of a chunk of rows, dense or sparse."""
         X = X.toarray() if sp.issparse(X) else X
         low = X.min(axis=0).astype(np.float64)
+        if np.isnan(low).any():
+            return cls._with_gaps(X, weight)
         high = X.max(axis=0).astype(np.float64)
         weight = np.ones(len(X)) if weight is None else weight
         n = float(weight.sum())
@@ -53,20 +57,64 @@ class ColumnStats:
         above = np.subtract(X, low, dtype=np.float64)
         offset = weight @ above / n
         above -= offset
-        return cls(n, low, high, low + offset, weight @ np.square(above, out=above))
+        deviation = weight @ np.square(above, out=above)
+        return cls(n, low, high, low + offset, deviation, np.zeros(len(low)))
+
+    @classmethod
+    def _with_gaps(cls, X: Array, weight: Array | None) -> ColumnStats:
+        """The same where values are missing."""
+        gaps = np.isnan(X)
+        low = np.where(gaps, np.inf, X).min(axis=0).astype(np.float64)
+        high = np.where(gaps, -np.inf, X).max(axis=0).astype(np.float64)
+        weight = np.ones(len(X)) if weight is None else weight
+        missing, some = weight @ gaps, low <= high
+        present = np.where(some, weight.sum() - missing, 1.0)
+        lowest = np.where(some, low, 0.0)
+        above = np.where(gaps, 0.0, np.subtract(X, lowest, dtype=np.float64))
+        offset = weight @ above / present
+        above = np.where(gaps, 0.0, above - offset)
+        deviation = weight @ np.square(above, out=above)
+        return cls(float(weight.sum()), low, high, lowest + offset, deviation, missing)
 
     def __add__(self, other: ColumnStats) -> ColumnStats:
         if not self.n or not other.n:
             return self if self.n else other
-        n = self.n + other.n
-        step = other.mean - self.mean
+        mine, theirs = self.n - self.missing, other.n - other.missing
+        share = theirs / np.maximum(mine + theirs, np.finfo(float).tiny)  # 0 where neither has any
+        step = np.where((mine > 0) & (theirs > 0), other.mean - self.mean, 0.0)
         return ColumnStats(
-            n,
+            self.n + other.n,
             np.minimum(self.low, other.low),
             np.maximum(self.high, other.high),
-            self.mean + step * (other.n / n),
-            self.deviation + other.deviation + step**2 * (self.n * other.n / n),
+            np.where(mine > 0, self.mean, other.mean) + step * share,
+            self.deviation + other.deviation + step**2 * (mine * share),
+            self.missing + other.missing,
         )
+
+    def filled(self, values: Array) -> ColumnStats:
+        """The statistics once these values stand where some are missing."""
+        if not self.missing.any():
+            return self
+        d, n = len(values), self.n
+        gone = self.missing > 0
+        low = np.where(gone, np.minimum(self.low, values), self.low)
+        high = np.where(gone, np.maximum(self.high, values), self.high)
+        mine = n - self.missing
+        step = np.where(mine > 0, values - self.mean, 0.0)
+        mean = np.where(mine > 0, self.mean, values) + step * (self.missing / n)
+        deviation = self.deviation + step**2 * (mine * self.missing / n)
+        return ColumnStats(n, low, high, mean, deviation, np.zeros(d))
+
+    def of_columns(self, columns: Array) -> ColumnStats:
+        """The statistics of some columns."""
+        arrays = (self.low, self.high, self.mean, self.deviation, self.missing)
+        return ColumnStats(self.n, *(array[columns] for array in arrays))
+
+    def beside(self, other: ColumnStats) -> ColumnStats:
+        """The statistics of these columns and others of the same rows."""
+        names = ("low", "high", "mean", "deviation", "missing")
+        arrays = ([getattr(part, name) for part in (self, other)] for name in names)
+        return ColumnStats(self.n, *map(np.concatenate, arrays))
 
 
 @dataclass(frozen=True, slots=True)

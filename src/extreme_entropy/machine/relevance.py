@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..features.content import ContentHash, RowSample
+from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, KernelSpec, draw
 from ..features.scaling import ColumnStats
 from ..moments.reduction import summarise
@@ -44,7 +45,10 @@ def learn_weights(
     by_class: Sequence[RowSample],
     content: ContentHash,
 ) -> Array:
-    """The weight of each column; their mean square is 1. Classes without rows count for nothing."""
+    """The weight of each column; their mean square is 1. Classes without rows count for nothing.
+
+    Rows are encoded, and stay as they are.
+    """
     by_class = [part for part in by_class if len(part.rows)]
     if len(by_class) < 2:
         return np.ones(len(stats.low))
@@ -53,9 +57,10 @@ def learn_weights(
     hashes = np.concatenate([part.hashes for part in by_class])
     folds = (hashes % np.uint64(N_FOLDS)).astype(np.intp)
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
+    encoding = plain_encoding(rows.shape[1])
     total, weights = np.zeros(rows.shape[1]), None
     for _ in range(ROUNDS):
-        phi = draw(spec, stats, sample, content, np.dtype(np.float64), weights)
+        phi = draw(spec, encoding, stats, sample, content, np.dtype(np.float64), weights)
         shape = (len(by_class), N_FOLDS)
         [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h])
         neutral = np.zeros(len(by_class))

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import column_or_1d, validate_data
+from sklearn.utils.validation import column_or_1d
 
 from ..errors import InputError
+from ..estimators.inputs import check_x
 from ..machine.predictor import project
 from ..pipelines import at_last_step, last_step
 from .style import pyplot
@@ -28,9 +29,7 @@ def classifier_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
             "Pass an EEMClassifier, an EEKMClassifier, or a pipeline that ends in one."
         )
     classifier, X = at_last_step(estimator, X)
-    dtypes = (np.float64, np.float32)
-    X = validate_data(classifier, X, reset=False, accept_sparse="csr", dtype=dtypes)
-    return classifier, X
+    return classifier, check_x(classifier, X)
 
 
 def inputs_to_draw(

@@ -275,7 +275,7 @@ def input_plane(classifier: Any, X: Any) -> InputPlane:
         return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
-        points = pca.fit_transform(classifier.feature_map_.scaling(rows))
+        points = pca.fit_transform(classifier.feature_map_.scaled(rows))
     first, second = (f" ({share:.0%})" for share in np.nan_to_num(pca.explained_variance_ratio_))
     return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
 

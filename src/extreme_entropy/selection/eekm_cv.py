@@ -40,7 +40,7 @@ class EEKMClassifierCV(PathCV):
         their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
-    scale, relevance, shrinkage, ridge, decision, priors, costs
+    categorical_features, scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEKMClassifier`.
     progress : bool, default=False
         Show a progress bar. Needs the extra `progress`.
@@ -98,6 +98,7 @@ class EEKMClassifierCV(PathCV):
         kernel: str = "rbf",
         cv: Any = 10,
         scoring: Any = "gmean",
+        categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
         relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
@@ -114,6 +115,7 @@ class EEKMClassifierCV(PathCV):
         self.kernel = kernel
         self.cv = cv
         self.scoring = scoring
+        self.categorical_features = categorical_features
         self.scale = scale
         self.relevance = relevance
         self.shrinkage = shrinkage
@@ -134,8 +136,9 @@ class EEKMClassifierCV(PathCV):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
             return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
-        rows = folded.rows.sampled.sample.rows[:SAMPLE_ROWS]
-        scaling = fit_scaling(self.scale, folded.table.stats, rows)
+        sampled = folded.rows.sampled
+        rows = sampled.sample.rows[:SAMPLE_ROWS]
+        scaling = fit_scaling(self.scale, sampled.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))
         return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}
 

@@ -37,7 +37,7 @@ class EEMClassifierCV(PathCV):
         their order nor repetition matters, and stratified where a class has few rows.
     scoring : str or callable, default="gmean"
         "gmean", any of scikit-learn's scorers by name, or a scorer.
-    scale, relevance, shrinkage, ridge, decision, priors, costs
+    categorical_features, scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEMClassifier`.
     progress : bool, default=False
         Show a progress bar. Needs the extra `progress`.
@@ -102,6 +102,7 @@ class EEMClassifierCV(PathCV):
         activation: Sequence[str | Callable[..., Array]] = ("mixed",),
         cv: Any = 10,
         scoring: Any = "gmean",
+        categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
         relevance: str = "uniform",
         shrinkage: str | float | None = "ledoit-wolf",
@@ -117,6 +118,7 @@ class EEMClassifierCV(PathCV):
         self.activation = activation
         self.cv = cv
         self.scoring = scoring
+        self.categorical_features = categorical_features
         self.scale = scale
         self.relevance = relevance
         self.shrinkage = shrinkage

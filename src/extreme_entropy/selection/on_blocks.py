@@ -135,17 +135,17 @@ class FoldedBlocks:
 
     def lazy_folds(self) -> Any:
         """The fold of each row, when it is asked for."""
-        shared = self.table.dtype, self.table.columns.n, FoldRule(self.rule.content, self.n_folds)
+        shared = self.table.dtype, self.table.columns, FoldRule(self.rule.content, self.n_folds)
         return self.table.blocks.each(folds_in, *shared, like=np.empty(0, np.intp))
 
 
 # -------------------------------------------------------------------- work on a block
 
 
-def folds_in(block: Block, dtype: np.dtype[Any], d: int, rule: FoldRule) -> Array:
+def folds_in(block: Block, dtype: np.dtype[Any], columns: Columns, rule: FoldRule) -> Array:
     """The fold of each row of a block, also of those without weight."""
-    X, _, _ = check_block(Block(block.X), dtype, d)
-    return rule(InMemory(Columns(d, None), X, None))
+    X, _, _ = check_block(Block(block.X), dtype, columns)
+    return rule(InMemory(columns, X, None))
 
 
 def count_in_folds(rows: InMemory, classes: Array, rule: FoldRule) -> Array:
@@ -169,7 +169,7 @@ def count_confusion(
         if not len(own.labels):
             continue
         labels = own.encode(classes).astype(np.intp)
-        found = project_all(phi, machines, sizes, own.X, Threads(1))
+        found = project_all(phi, machines, sizes, own.to_learn(phi), Threads(1))
         for k, (machine, projections) in enumerate(zip(machines, found, strict=True)):
             pairs = labels * n + predicted_classes(machine.scores(projections))
             counts = np.bincount(pairs, weights=own.weight, minlength=n * n)

@@ -152,7 +152,7 @@ class FoldedRows:
         for j, fold in enumerate(folds):
             rows = self.table.where(self.folds == fold)
             own = [by_fold[j] for by_fold in machines]
-            found = project_all(phi, own, sizes, rows.X, Threads(self.table.n_jobs))
+            found = project_all(phi, own, sizes, rows.to_learn(phi), Threads(self.table.n_jobs))
             weight = {} if rows.weight is None else {"sample_weight": rows.weight}
             for k, (machine, projections) in enumerate(zip(own, found, strict=True)):
                 judged = OnProjections(machine, self.classes)

@@ -52,6 +52,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
 
     cv: Any
     scoring: Any
+    categorical_features: Any
     scale: str | None
     relevance: str
     shrinkage: str | float | None
@@ -75,7 +76,8 @@ class PathCV(ClassifierMixin, BaseEstimator):
     _kind: ClassVar[type[EntropyClassifier]]
     # Parameters that every candidate takes over.
     _shared: ClassVar[tuple[str, ...]] = (
-        *("scale", "relevance", "shrinkage", "ridge", "decision", "priors", "costs", "n_jobs"),
+        *("categorical_features", "scale", "relevance", "shrinkage", "ridge", "decision"),
+        *("priors", "costs", "n_jobs"),
     )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
@@ -282,6 +284,8 @@ class PathCV(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
         return tags
 
 

@@ -19,6 +19,7 @@ from scipy.stats import t as student
 from sklearn.base import clone
 
 from ..errors import ExtremeEntropyWarning, InputError
+from ..estimators import frames
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
@@ -27,8 +28,9 @@ from ..progress import with_progress
 from ..selection.eekm_cv import EEKMClassifierCV
 from ..selection.eem_cv import EEMClassifierCV
 from ..versions import installed_versions
+from .columns import Columns
 from .model import Candidate, FitFacts, GMeanEstimate, LabelledRows, TableModel
-from .profile import profile
+from .profile import CLASS_ROWS, TableSample, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
@@ -40,7 +42,8 @@ MODELS: dict[str, tuple[Any, Any]] = {
 SIZE_NAMES = {"eem": "n_hidden", "eekm": "n_landmarks"}
 SIZES = {"eem": (50, 100, 250, 500), "eekm": (50, 100, 250)}
 FOLDS = 10
-MOST_NUMBERS = 2**24  # of the encoded sample: 128 MiB
+MOST_COMPARED = 20_000  # rows
+MOST_NUMBERS = 2**24  # that are compared
 FEWEST_COMPARED = 2000  # rows, however many columns
 
 
@@ -88,25 +91,52 @@ def fit_table(
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
     profiled = profile(source, target, drop, seed, progress=progress)
     costs_by_label = _costs_by_label(costs, profiled.classes)
-    # Of a wide table fewer rows are compared.
-    sample = profiled.sample
-    most = max(FEWEST_COMPARED, MOST_NUMBERS // len(profiled.columns.names))
-    some = np.arange(len(sample.labels))
-    if len(some) > most:
-        some = np.sort(np.random.default_rng(seed).choice(some, most, replace=False))
-    X, y = profiled.columns.encode(sample.rows.take(some)), sample.labels[some]
+    sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample)
+    X, y = columns.read(sample.rows), sample.labels
+    some = _to_compare(y, len(columns.used), seed)
     with _library_warnings() as messages:
         classifier, facts = choose(
-            X, y, model, size=size, seed=seed, n_jobs=n_jobs, progress=progress
+            X.take(some), y[some], model, size=size, seed=seed, n_jobs=n_jobs, progress=progress
         )
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
-        uniform = sample.uniform[some]
         classifier.set_params(costs=costs_by_label)
-        empty = classifier.partial_fit(X[uniform], y[uniform], profiled.classes).twin()
+        uniform = np.flatnonzero(sample.uniform)
+        classifier.partial_fit(X.take(uniform), y[uniform], profiled.classes)
         facts = replace(facts, costs=costs, missing=profiled.missing)
-        fitted = TableModel(empty, profiled.columns, target, profiled.label_kind, facts)
+        fitted = TableModel(classifier.twin(), columns, target, profiled.label_kind, facts)
         fitted = _learn(fitted, source, progress)
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
+
+
+def _to_compare(y: Array, n_columns: int, seed: int) -> Array:
+    """Which sampled rows models are compared on: of a wide table fewer.
+
+    Rare classes keep their rows.
+    """
+    most = min(MOST_COMPARED, max(FEWEST_COMPARED, MOST_NUMBERS // n_columns))
+    if len(y) <= most:
+        return np.arange(len(y))
+    order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
+    each = min(CLASS_ROWS, most // (2 * len(labels)))
+    kept = np.concatenate([order[y[order] == label][:each] for label in labels])
+    others = np.setdiff1d(order, kept, assume_unique=True)[: most - len(kept)]
+    return np.sort(np.concatenate([kept, others]))
+
+
+def _without_identifiers(columns: Columns, sample: TableSample) -> Columns:
+    """The columns but those that a classifier would leave out."""
+    rows = columns.read(sample.rows)
+    named = np.zeros(len(columns.used), dtype=bool)
+    kinds = frames.profile(rows, named).kinds(named)
+    pairs = list(zip(columns.used, kinds, strict=True))
+    used = tuple(column for column, kind in pairs if kind.kind != "left out")
+    gone = {column.name: kind.reason for column, kind in pairs if kind.kind == "left out"}
+    if not used:
+        raise InputError(
+            "The table must have a column to learn from that is no identifier; none is left: "
+            + "; ".join(f"{name}: {reason}" for name, reason in list(gone.items())[:5])
+        )
+    return Columns(used, {**columns.dropped, **gone})
 
 
 def fit_like(
@@ -147,7 +177,7 @@ def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
 
 
 def choose(
-    X: Array,
+    X: Any,
     y: Array,
     model: str,
     *,

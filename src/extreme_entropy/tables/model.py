@@ -15,15 +15,16 @@ from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.saving import pack, unpack
+from ..features.feature_map import same
 from ..metrics import label_text
-from .columns import KINDS, Columns, Numeric
+from .columns import KINDS, Columns
 from .labels import TYPES, has_label, read_labels
 from .reading import BATCH_ROWS, Source
 from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
 
-NUMBERS = 2**22  # of encoded rows that are held at once: 32 MiB
+NUMBERS = 2**22  # cells that are held at once
 FEWEST = 256  # rows, however many columns
 
 
@@ -90,9 +91,9 @@ class TableModel:
     Parameters
     ----------
     classifier : EEMClassifier or EEKMClassifier
-        Fitted on encoded rows.
+        Fitted on tables of the columns that are used.
     columns : Columns
-        The learnt encoding: `columns.names`, `columns.used`, `columns.dropped`.
+        Which columns are used, in which types, and why others are not.
     target : str
         The column that holds the labels.
     label_kind : {"integer", "boolean", "number", "text"}
@@ -112,7 +113,7 @@ class TableModel:
     ...     _ = Path(folder, "a.csv").write_text("age,ill\\n" + rows)
     ...     fit_table(open_table(folder + "/a.csv"), "ill", size=20).save(folder + "/a.eem")
     ...     model = TableModel.load(folder + "/a.eem")
-    >>> model.classifier.predict(model.encode(pa.record_batch({"age": [10, 45]}))).tolist()
+    >>> model.classifier.predict(model.read(pa.record_batch({"age": [10, 45]}))).tolist()
     ['no', 'yes']
     """
 
@@ -132,9 +133,15 @@ class TableModel:
         """The classes as text, in the order of the classifier's `classes_`."""
         return [label_text(label) for label in self.classifier.classes_.tolist()]
 
-    def encode(self, batch: Any) -> Array:
+    @property
+    def feature_names(self) -> list[str]:
+        """What each number stands for that the classifier makes of a row."""
+        encoding = self.classifier.feature_map_.encoding
+        return encoding.names([column.name for column in self.columns.used])
+
+    def read(self, batch: Any) -> pa.Table:
         """Rows of a record batch or table as the classifier takes them."""
-        return self.columns.encode(batch)
+        return self.columns.read(batch)
 
     def labels(self, batch: Any) -> Array:
         """Labels of a record batch or table in which every row has one."""
@@ -157,14 +164,14 @@ class TableModel:
     def batches(
         self, source: Source, *, target: bool, progress: str | None = None
     ) -> Iterator[pa.Table]:
-        """The rows of a table, as many at a time as take little memory once encoded.
+        """The rows of a table, as many at a time as take little memory.
 
         Only the columns that are used are read, and the labels if `target`. `progress` is as for
         `Source.batches`.
         """
         self.columns.require(source.schema.names)
         columns = [column.name for column in self.columns.used] + [self.target] * target
-        rows = min(BATCH_ROWS, max(FEWEST, NUMBERS // len(self.columns.names)))
+        rows = min(BATCH_ROWS, max(FEWEST, NUMBERS // len(self.columns.used)))
         waiting: list[pa.RecordBatch] = []
         for batch in source.batches(columns, progress=progress):
             waiting.append(batch)
@@ -181,7 +188,8 @@ class TableModel:
         """This model and others, as if fitted on the rows of all."""
         classifier, facts = self.classifier, self.facts
         for other in others:
-            if other.target != self.target or other.columns.used != self.columns.used:
+            alike = other.target == self.target and other.columns.used == self.columns.used
+            if not alike or not same(classifier.feature_map_, other.classifier.feature_map_):
                 raise MergeError(
                     "Models can be merged only if they read the same columns in the same way; "
                     "these two were fitted independently. Fit one with: eem fit … --like OTHER"
@@ -215,10 +223,10 @@ class TableModel:
             columns = from_plain(Columns, table["columns"])
             facts = from_plain(FitFacts, table["facts"])
             kind, target = table["label_kind"], str(table["target"])
-            unknown = {c.kind for c in columns.used if isinstance(c, Numeric)} - set(KINDS)
+            unknown = {column.kind for column in columns.used} - set(KINDS)
             if unknown or kind not in TYPES:
                 raise ValueError(f"kinds that are not known: {[kind, *unknown]}")
-            if len(columns.names) != classifier.n_features_in_:
+            if len(columns.used) != classifier.n_features_in_:
                 raise ValueError("columns that do not fit the classifier")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise FileFormatError(
@@ -229,7 +237,7 @@ class TableModel:
 
 
 class LabelledRows:
-    """The rows of a table that have a label, encoded batch by batch, and counted on the way.
+    """The rows of a table that have a label, batch by batch, and counted on the way.
 
     `purpose` is what they are for, in the words of the error that is raised where there are none;
     `progress` is as for `Source.batches`.
@@ -243,7 +251,7 @@ class LabelledRows:
         self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
         self.rows = self.rows_without_label = 0  # so far
 
-    def __iter__(self) -> Iterator[tuple[Array, Array]]:
+    def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
         for batch in model.batches(self._source, target=True, progress=self._progress):
             labelled = batch.filter(has_label(batch.column(model.target)))
@@ -256,7 +264,7 @@ class LabelledRows:
                 self.class_counts[label_text(label)] += int(n)
             for name in self.missing:
                 self.missing[name] += labelled.column(name).null_count
-            yield model.columns.encode(labelled), y
+            yield model.read(labelled), y
         if not self.rows:
             raise InputError(
                 f"{self._source.name!r} must have rows with a label in {model.target!r} to "

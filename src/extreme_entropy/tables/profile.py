@@ -1,8 +1,7 @@
 """One pass over a table: what its columns are, how often each label comes, and a sample of rows.
 
 The cells of a typed file are of the kind its type says. Those of separated text are of the first
-kind that all of them are. Memory is bounded: a column of text keeps at most 10 000 counts, and
-medians are those of the sample.
+kind that all of them are. Memory is bounded: a column of text keeps at most 10 000 counts.
 """
 
 from __future__ import annotations
@@ -17,18 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .columns import Category, Columns, Numeric, as_numbers
+from .columns import Column, Columns, as_numbers
 from .labels import has_label, label_kind, read_labels
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
 
-SAMPLE_ROWS = 20_000
+SAMPLE_ROWS = 50_000
 CLASS_ROWS = 2_000
 MOST_CLASSES = 50
 MOST_COUNTED = 10_000  # categories
-MOST_KEPT = 50  # categories with a column of their own
-FEW = 5  # cells of a category that has none
 SEVERAL = 20  # values, from which on numbers with a stray word are no categories
 MOSTLY = 0.9  # of the cells, from which on a column of numbers has mistakes
 NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$"
@@ -79,11 +76,11 @@ def profile(
     sample = sampler.draw()
     used, dropped = [], dict.fromkeys(drop, "left out by --drop")
     for name, column in profiles.items():
-        learnt = column.learn(sample.rows.column(name).combine_chunks())
-        if isinstance(learnt, str):
-            dropped[name] = learnt
+        reason = column.reason_to_drop()
+        if reason:
+            dropped[name] = reason
         else:
-            used.append(learnt)
+            used.append(Column(name, column.kind))
     if not used:
         raise InputError(
             f"{source.name!r} must have a column to learn from beside {target!r}; none is left: "
@@ -209,23 +206,19 @@ class ColumnProfile:
         self.kind = "text"
         return None
 
-    def learn(self, sample: pa.Array) -> Numeric | Category | str:
-        """The column as a model uses it, or why it cannot."""
+    def reason_to_drop(self) -> str:
+        """Why a model cannot use the column; empty if it can."""
         if self.missing == self.rows:
             return "all its values are missing"
         if self.kind == "text":
-            return self._category()
+            return self._reason_to_drop_text()
         if self.low == self.high and not self.missing:
             return f"it is always {self.low:g}"
         if self.numbers_rows and self.rows > 2:
             return "it only numbers the rows"
-        values = as_numbers(sample, self.kind)
-        present = values[~np.isnan(values)]
-        # A sample may lack all the values of a column that hardly has any.
-        median = float(np.median(present)) if len(present) else float(self.low)
-        return Numeric(self.name, self.kind, median, self.missing > 0)
+        return ""
 
-    def _category(self) -> Category | str:
+    def _reason_to_drop_text(self) -> str:
         present, counts = self.rows - self.missing, self.counts
         several = counts is None or len(counts) > SEVERAL
         if self.odd and self.n_numbers >= MOSTLY * present and several:
@@ -235,21 +228,9 @@ class ColumnProfile:
                 f"numbers, but row {row} (below the header) holds {value!r}. Correct it, leave the "
                 f"cell empty, or leave the column out with --drop {self.name!r}."
             )
-        if counts is None:
-            return f"text with more than {MOST_COUNTED} different values"
-        if len(counts) == 1 and not self.missing:
+        if counts is not None and len(counts) == 1 and not self.missing:
             return f"it is always {next(iter(counts))!r}"
-        if len(counts) > 0.5 * present:
-            return f"text with {len(counts)} different values in {present} rows"
-        # Frequent ones first, equals by name: the order of rows does not matter.
-        ranked = sorted(
-            [*counts.items(), (None, self.missing)], key=lambda item: (-item[1], item[0] or "")
-        )
-        kept = [category for category, n in ranked[:MOST_KEPT] if n >= FEW]
-        if not kept:
-            return f"text without a value that comes {FEW} times"
-        total = len(counts) + (self.missing > 0)
-        return Category(self.name, tuple(kept), len(kept) < total)
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

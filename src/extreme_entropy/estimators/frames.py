@@ -1,0 +1,400 @@
+"""Data frames as matrices of numbers: categories by their codes, dates in seconds, gaps as NaN.
+
+What each column holds is decided by the first rows, from types alone: categories are columns of
+text and those whose type says so (or that `categorical_features` names), whatever their values.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from ..errors import IdentifierWarning, InputError, warn
+from ..features.encoding import ColumnKind
+
+Array = np.ndarray[Any, Any]
+
+LIBRARIES = ("pandas", "polars", "pyarrow")
+DISTINCT = 0.9  # of the rows: text with more different values is an identifier
+CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
+SEVERAL = 20  # rows, from which on a column may be recognised as an identifier
+MANY = 1000  # rows, from which on whole numbers that all differ are one
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """A column as numbers: as they are, in seconds, or as positions in a list of labels."""
+
+    kind: str  # "number", "date" or "category"
+    values: Array  # NaN where missing
+    labels: Sequence[Any] = ()
+    whole: bool = False  # whether its type says whole numbers
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """What is known of a column from some of its rows: a monoid."""
+
+    kind: str
+    n: int  # values
+    counts: Counter[Any]  # of labels
+    low: float = np.inf
+    high: float = -np.inf
+    distinct: bool = False  # whole numbers that all differ
+
+    @classmethod
+    def of(cls, cells: Cells, rows: Any) -> ColumnProfile:
+        """The profile of the cells of some rows."""
+        values = cells.values[rows]
+        values = values[~np.isnan(values)]
+        n = len(values)
+        if cells.kind == "category":
+            counts = np.bincount(values.astype(np.intp), minlength=len(cells.labels))
+            present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
+            return cls(cells.kind, n, Counter(present))
+        if not n or not cells.whole:
+            return cls(cells.kind, n, Counter())
+        low, high = float(values.min()), float(values.max())
+        # Most columns are told by their range, or by their first values.
+        may = high - low >= n - 1 and len(np.unique(values[:MANY])) == min(n, MANY)
+        distinct = may and len(np.unique(values)) == n
+        return cls(cells.kind, n, Counter(), low, high, distinct)
+
+    def __add__(self, other: ColumnProfile) -> ColumnProfile:
+        if not self.n or not other.n:
+            return self if self.n else other
+        apart = self.high < other.low or other.high < self.low
+        return ColumnProfile(
+            self.kind,
+            self.n + other.n,
+            self.counts + other.counts,
+            min(self.low, other.low),
+            max(self.high, other.high),
+            self.distinct and other.distinct and apart,
+        )
+
+    def decide(self, *, named: bool) -> ColumnKind:
+        """What the column holds; one that `categorical_features` names is no identifier."""
+        many = self.n >= SEVERAL and not named
+        if self.kind == "category":
+            if many and len(self.counts) > DISTINCT * self.n:
+                reason = f"text with {len(self.counts)} different values in {self.n} rows"
+                return ColumnKind("left out", None, reason)
+            return ColumnKind("category", tuple(sorted(self.counts, key=_order)))
+        if many and self.distinct and self.high - self.low < self.n:
+            return ColumnKind("left out", None, "it only numbers the rows")
+        if many and self.distinct and self.n >= MANY:
+            return ColumnKind("left out", None, "whole numbers that all differ")
+        return ColumnKind(self.kind)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a table with a type for each column."""
+    return type(X).__module__.partition(".")[0] in LIBRARIES and hasattr(X, "columns")
+
+
+def is_arrow(X: Any) -> bool:
+    """Whether X is a table that NumPy cannot read."""
+    return _library(X) == "pyarrow"
+
+
+def with_names(X: Any) -> Any:
+    """X as a table whose names scikit-learn can see, which a record batch is not."""
+    if type(X).__name__ != "RecordBatch" or not is_arrow(X):
+        return X
+    import pyarrow as pa
+
+    return pa.Table.from_batches([X])
+
+
+def is_mixed(X: Any) -> bool:
+    """Whether a data frame has columns that are no numbers, or that may number its rows."""
+    return any(not _is_number(t) or str(t).lower().startswith(("int", "uint")) for t in _types(X))
+
+
+def named_columns(categorical_features: Any, n: int, names: Sequence[Any] | None) -> Array:
+    """Which columns a user calls categorical, by names, positions or a mask   (n,) bool."""
+    named = np.zeros(n, dtype=bool)
+    if categorical_features is None or isinstance(categorical_features, str):
+        return named
+    given = np.asarray(categorical_features)
+    if given.ndim != 1 or given.dtype.kind not in "biuUO":
+        raise InputError(
+            "`categorical_features` must be 'from_dtype', None, or a list of names, positions or "
+            f"booleans; got {categorical_features!r}."
+        )
+    if given.dtype.kind == "b":
+        if len(given) != n:
+            raise InputError(
+                f"`categorical_features` as booleans must have one for each of {n} columns; "
+                f"{len(given)} came."
+            )
+        return given
+    if given.dtype.kind in "iu":
+        strange: list[Any] = [int(j) for j in given if not -n <= j < n]
+        if not strange:
+            named[given] = True
+    else:
+        known = {name: j for j, name in enumerate([] if names is None else names)}
+        strange = [name for name in given.tolist() if name not in known]
+        named[[known[name] for name in given.tolist() if name in known]] = True
+    if strange:
+        raise InputError(
+            f"`categorical_features` must name columns of X; {strange[0]!r} is none of "
+            + (f"its {n} positions." if names is None else f"{some_names(list(names))}.")
+        )
+    return named
+
+
+def profile(X: Any, named: Array, weight: Any = None) -> Profiles:
+    """What is known of each column of a data frame, from rows that have weight."""
+    rows = slice(None) if weight is None else np.asarray(weight) > 0
+    return Profiles(tuple(ColumnProfile.of(cells, rows) for cells in _cells(X, named)))
+
+
+@dataclass(frozen=True, slots=True)
+class Profiles:
+    """Profiles of all columns: a monoid."""
+
+    columns: tuple[ColumnProfile, ...]
+
+    def __add__(self, other: Profiles) -> Profiles:
+        return Profiles(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
+
+    def kinds(self, named: Array) -> tuple[ColumnKind, ...]:
+        """What each column holds."""
+        return tuple(p.decide(named=bool(n)) for p, n in zip(self.columns, named, strict=True))
+
+
+def tell_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
+    """Warn about columns that are left out, and raise if that is all."""
+    gone = [(x, k.reason) for x, k in zip(names, kinds, strict=True) if k.kind == "left out"]
+    listed = "; ".join(f"{name!r} ({reason})" for name, reason in gone[:5])
+    listed += " and others" if gone[5:] else ""
+    if len(gone) == len(kinds):
+        raise InputError(
+            f"Some column must be more than an identifier; none is: {listed}. Name those to be "
+            "used in `categorical_features`."
+        )
+    if gone:
+        warn(
+            f"Columns that look like identifiers are left out: {listed}. To use one, name it in "
+            "`categorical_features`, or pass numbers as floats.",
+            IdentifierWarning,
+        )
+
+
+def read(X: Any, kinds: Sequence[ColumnKind] | None) -> Array:
+    """A data frame as a matrix, for columns of these kinds; without them all are numbers."""
+    names = names_of(X)
+    kinds = [ColumnKind()] * len(names) if kinds is None else kinds
+    named = np.array([kind.labels is not None for kind in kinds])
+    columns = _cells(X, named)
+    numbers = [t for t, kind in zip(_types(X), kinds, strict=True) if kind.kind != "category"]
+    single = bool(numbers) and all(map(_is_single, numbers))
+    matrix = np.empty((X.shape[0], len(columns)), np.float32 if single else np.float64)
+    coded = [_coded(*given) for given in zip(columns, kinds, names, strict=True)]
+    for start in range(0, len(matrix), CHUNK_ROWS):
+        rows = slice(start, start + CHUNK_ROWS)
+        for j, values in enumerate(coded):
+            matrix[rows, j] = values[rows]
+    return matrix
+
+
+def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
+    """The numbers of a column that is of this kind."""
+    if kind.kind == "left out":
+        return np.zeros(len(cells.values))
+    if kind.labels is None:
+        wanted = "date" if kind.kind == "date" else "number"
+        if cells.kind != wanted and not np.isnan(cells.values).all():
+            held = cells.labels[0] if cells.labels else f"{cells.kind}s"
+            raise InputError(
+                f"Column {name!r} must hold {wanted}s, as in training; it holds {held!r}. "
+                "Convert it, or leave the cells empty."
+            )
+        return cells.values
+    codes = {label: code for code, label in enumerate(kind.labels)}
+    text, theirs = ({isinstance(x, str) for x in labels} for labels in (codes, cells.labels))
+    if len(text) == 1 and theirs and text.isdisjoint(theirs):
+        words = "text" if text == {True} else "numbers"
+        raise InputError(
+            f"Column {name!r} must hold {words}, as in training; it holds {cells.labels[0]!r}. "
+            "Convert it to the type it had."
+        )
+    positions = np.array([codes.get(label, -1) for label in cells.labels] + [np.nan])
+    missing = np.isnan(cells.values)
+    return positions[np.where(missing, len(cells.labels), cells.values).astype(np.intp)]
+
+
+def _order(label: Any) -> tuple[str, Any]:
+    return ("" if isinstance(label, Real) else "text", label)
+
+
+def _plain(labels: Sequence[Any]) -> list[Any]:
+    """Labels as text, numbers or booleans, which can be saved."""
+    found: list[Any] = []
+    for label in labels:
+        label = label.item() if isinstance(label, np.generic) else label
+        if isinstance(label, bool | str):
+            found.append(label)
+        elif isinstance(label, Integral):
+            found.append(int(label))
+        else:
+            found.append(float(label) if isinstance(label, Real) else str(label))
+    return found
+
+
+# -------------------------------------------------------------------- the three libraries
+
+
+def names_of(X: Any) -> list[Any]:
+    """The names of a data frame's columns."""
+    return list(X.schema.names if is_arrow(X) else X.columns)
+
+
+def _types(X: Any) -> list[Any]:
+    return list(X.schema.types if is_arrow(X) else X.dtypes)
+
+
+def _library(X: Any) -> str:
+    return type(X).__module__.partition(".")[0]
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether a type is one of numbers or booleans."""
+    library = _library(dtype)
+    if library == "polars":
+        import polars as pl
+
+        return dtype.is_numeric() or dtype == pl.Boolean
+    if library == "pyarrow":
+        from pyarrow import types
+
+        of = (types.is_floating, types.is_integer, types.is_boolean, types.is_decimal)
+        return any(is_one(dtype) for is_one in of)
+    return getattr(dtype, "kind", "O") in "biuf" and str(dtype) != "category"
+
+
+def _is_single(dtype: Any) -> bool:
+    """Whether a type has no more than single precision."""
+    return str(dtype).lower() in ("float32", "float16", "float", "halffloat")
+
+
+def _cells(X: Any, named: Array) -> list[Cells]:
+    """The columns of a data frame as numbers."""
+    read_one = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}[_library(X)]
+    columns = []
+    for j, name in enumerate(names_of(X)):
+        column = X.iloc[:, j] if _library(X) == "pandas" else X[name]
+        try:
+            cells = read_one(column)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise InputError(
+                f"Columns must hold numbers, booleans, dates or text; {name!r} holds "
+                f"{_types(X)[j]}. Convert it, or leave it out."
+            ) from error
+        if named[j] and cells.kind != "category":
+            values, positions = np.unique(cells.values, return_inverse=True)
+            missing = np.isnan(values)
+            labels = values.astype(np.int64) if cells.whole and not missing.any() else values
+            codes = np.where(missing[positions], np.nan, positions)
+            cells = Cells("category", codes, _plain(labels[~missing]))
+        elif cells.kind == "category" and not isinstance(cells.labels, list):
+            cells = Cells("category", cells.values, _plain(cells.labels))
+        columns.append(cells)
+    return columns
+
+
+def _pandas(column: Any) -> Cells:
+    import pandas as pd  # type: ignore[import-untyped]  # its stubs are another package
+
+    dtype = column.dtype
+    if isinstance(dtype, pd.CategoricalDtype):
+        codes = column.cat.codes.to_numpy().astype(np.float64)
+        return Cells("category", np.where(codes < 0, np.nan, codes), column.cat.categories)
+    if pd.api.types.is_datetime64_any_dtype(dtype):
+        local = column.dt.tz_localize(None) if getattr(dtype, "tz", None) is not None else column
+        return Cells("date", _seconds(local.to_numpy("datetime64[us]")))
+    if pd.api.types.is_timedelta64_dtype(dtype):
+        return Cells("number", column.dt.total_seconds().to_numpy(np.float64))
+    if getattr(dtype, "kind", "O") in "biuf":
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        return Cells("number", values, whole=dtype.kind in "iu")
+    if getattr(dtype, "kind", "O") not in "OUST":
+        raise TypeError(dtype)
+    codes, labels = pd.factorize(column)
+    if all(isinstance(label, Real) for label in labels):  # numbers kept as objects
+        values = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
+        return Cells("number", values)
+    return Cells("category", np.where(codes < 0, np.nan, codes), labels)
+
+
+def _polars(column: Any) -> Cells:
+    import polars as pl
+
+    dtype = column.dtype
+    if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
+        values = column.cast(pl.Float64).to_numpy()
+        return Cells("number", values, whole=dtype.is_integer())
+    if dtype == pl.Datetime or dtype == pl.Date:
+        local = column.dt.replace_time_zone(None) if dtype == pl.Datetime else column
+        return Cells("date", _seconds(local.cast(pl.Datetime("us")).to_numpy()))
+    if dtype == pl.Duration:
+        return Cells("number", column.dt.total_microseconds().cast(pl.Float64).to_numpy() / 1e6)
+    text = column.cast(pl.String)
+    labels = text.drop_nulls().unique().sort().to_list()
+    codes = text.cast(pl.Enum(labels)).to_physical().cast(pl.Float64)
+    return Cells("category", codes.to_numpy(), labels)
+
+
+def _arrow(column: Any) -> Cells:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    kind, types = column.type, pa.types
+    if types.is_dictionary(kind):
+        encoded = column.dictionary_decode().dictionary_encode()
+        return Cells("category", _codes(encoded), _plain(encoded.dictionary.to_pylist()))
+    if types.is_null(kind):
+        return Cells("number", np.full(len(column), np.nan))
+    if types.is_boolean(kind):
+        column = column.cast(pa.int8())
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_decimal(kind):
+        values = _numpy(pc.cast(column, pa.float64(), safe=False))
+        return Cells("number", values, whole=types.is_integer(kind))
+    if types.is_floating(kind):
+        return Cells("number", _numpy(column))
+    if types.is_date(kind) or types.is_timestamp(kind):
+        if types.is_timestamp(kind) and kind.tz is not None:
+            column = pc.local_timestamp(column)
+        return Cells("date", _seconds(_numpy(column.cast(pa.timestamp("us"), safe=False))))
+    if types.is_duration(kind):
+        return Cells("number", _numpy(column.cast(pa.duration("us")).cast(pa.int64())) / 1e6)
+    encoded = column.cast(pa.string()).dictionary_encode()
+    return Cells("category", _codes(encoded), encoded.dictionary.to_pylist())
+
+
+def _codes(encoded: Any) -> Array:
+    return _numpy(encoded.indices.cast("float64"))
+
+
+def _numpy(column: Any) -> Array:
+    return column.to_numpy(zero_copy_only=False)
+
+
+def _seconds(dates: Array) -> Array:
+    """Dates as seconds since 1970."""
+    return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[us]").astype(np.int64) / 1e6)
+
+
+def some_names(names: list[Any]) -> str:
+    """The first few names, for a message."""
+    return ", ".join(map(repr, names[:10])) + (", …" if len(names) > 10 else "")
