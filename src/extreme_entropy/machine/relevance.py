@@ -55,7 +55,8 @@ def learn_weights(
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
     total, weights = np.zeros(rows.shape[1]), None
     for _ in range(ROUNDS):
-        phi = draw(spec, stats, sample, content, np.dtype(np.float64), weights)
+        # Landmarks stay where they are: on few knots, gradients would have few steps.
+        phi = draw(spec, stats, sample, content, np.dtype(np.float64), weights, move=False)
         shape = (len(by_class), N_FOLDS)
         [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h])
         neutral = np.zeros(len(by_class))
