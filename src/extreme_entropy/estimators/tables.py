@@ -337,6 +337,7 @@ class Sampled:
     sample: RowSample
     by_class: ClassSamples | None  # for learned relevance
     dtype: np.dtype[Any]
+    n_jobs: int | None = 1
     learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
 
     @classmethod
@@ -347,7 +348,8 @@ class Sampled:
         by_class = None
         if any(spec.relevance == "learned" for spec in specs):
             by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
-        return cls(table.stats, content, sample, by_class, table.dtype)
+        n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
+        return cls(table.stats, content, sample, by_class, table.dtype, n_jobs)
 
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
@@ -355,8 +357,14 @@ class Sampled:
             weights = None
             if spec.relevance == "learned" and self.by_class is not None:
                 if spec.scale not in self.learned:
-                    given = self.stats, self.sample, self.by_class.samples, self.content
-                    self.learned[spec.scale] = learn_weights(spec.scale, *given)
+                    self.learned[spec.scale] = learn_weights(
+                        spec.scale,
+                        self.stats,
+                        self.sample,
+                        self.by_class.samples,
+                        self.content,
+                        Threads(self.n_jobs),
+                    )
                 weights = self.learned[spec.scale]
             return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
 

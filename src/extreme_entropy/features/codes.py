@@ -42,9 +42,7 @@ class Coded:
 
     def first(self, k: int) -> Coded:
         """The layer of the first k landmarks."""
-        return Coded(
-            self.origin, self.reach, self.column, self.low, self.high, self.product[:, :k]
-        )
+        return Coded(self.origin, self.reach, self.column, self.low, self.high, self.product[:, :k])
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         n, d = Z.shape
@@ -116,7 +114,7 @@ def on_knots(rows: Array, typical: Array) -> Array:
 
 
 def _knots(values: Array, most: int) -> Array:
-    """All distinct values, or so many at equal steps of their rank; heaps of one value count less."""
+    """All distinct values, or so many at equal steps of rank, with heaps of one value cut."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) <= most:
         return distinct

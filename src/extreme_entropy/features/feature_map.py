@@ -60,8 +60,12 @@ class Part:
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
+        own = self.layer.gradient(Z[:, columns] * weights, A)
+        own *= weights
+        if self.columns is None:
+            return own
         gradient = np.zeros((len(operators), *Z.shape))
-        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A)
+        gradient[:, :, columns] = own
         return gradient
 
     def first(self, k: int) -> Part:
@@ -213,16 +217,18 @@ def draw(
     dtype: np.dtype[Any],
     weights: Array | None = None,
     *,
+    scaling: Scaling | None = None,
     move: bool = True,
 ) -> FeatureMap:
     """φ as specified, for columns with these statistics and rows of this precision.
 
     `weights` say how much each column counts. In "mixed" layers they are those of the Laplacian
     part alone: beside it the plain part sees all columns alike, so that nothing is lost where
-    weights mislead. `move` lets landmarks of the Laplacian kernel be moved a little, which makes φ
-    faster (`codes`).
+    weights mislead. A `scaling` is fitted unless given. `move` lets landmarks of the Laplacian
+    kernel be moved a little, which makes φ faster (`codes`).
     """
-    scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
+    if scaling is None:
+        scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
     kind: Any
     draw_part: Callable[..., Part]
@@ -288,7 +294,7 @@ def _draw_kernel(
         gamma = median_gamma(kernel, typical)
     elif spec.kernel == "mixed":  # a multiple, since the two parts measure differently
         gamma *= median_gamma(kernel, typical)
-    landmarks = rows[:h]
+    landmarks = rows[: max(h, BALANCED) if spec.kernel == "mixed" else h]
     if kernel == "laplacian" and move:
         landmarks = on_knots(landmarks, typical)
     layer = kernel_layer(kernel, landmarks, gamma, spec.scale)
@@ -296,7 +302,7 @@ def _draw_kernel(
     if spec.kernel == "mixed":  # both parts vary alike, by their first features
         first = layer.first(BALANCED)(typical) @ W[:BALANCED, :BALANCED]
         W = W * np.exp(-log_deviation(first))
-    return Part(layer, columns, weights, W)
+    return Part(layer, columns, weights, W).first(h)
 
 
 def kernel_layer(
