@@ -16,6 +16,7 @@ from extreme_entropy_paper.benchmarks import (
     cluster,
     defaults,
     multiclass,
+    relevance_cost,
     speed,
     speed_page,
     streaming,
@@ -172,9 +173,23 @@ def test_a_quick_look_speaks_json():
     assert all(model["times_the_limit"] > 0 for model in found["models"])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_cost_of_relevance_is_learned_over_uniform(rng, dtype):
+    X, y = rng.normal(size=(200, 5)).astype(dtype), np.arange(200) % 2
+    rows = relevance_cost.measure("made up", X, y, 1)
+    rows += relevance_cost.grow("made up", X, y, [100, 200], 1)
+    assert [row["model"] for row in rows] == ["EEKM", "EEM", "EEKM", "EEKM", "EEM", "EEM"]
+    for row in rows[:2]:
+        expected = row["learned_seconds"] / row["uniform_seconds"]
+        assert row["ratio"] == pytest.approx(expected, rel=0.1)
+    uniform, learned = (make() for make in relevance_cost.PAIRS["EEKM"])
+    assert (uniform.kernel, uniform.relevance) == ("rbf", "uniform")
+    assert (learned.kernel, learned.relevance) == ("mixed", "learned")
+
+
 def test_help_names_every_benchmark():
     shown = CliRunner().invoke(root, ["bench", "--help"]).stdout
-    for name in ("quick", "limit", "one-pass", "calls", "speed-page"):
+    for name in ("quick", "limit", "one-pass", "calls", "speed-page", "relevance-cost"):
         assert f"  {name} " in shown
 
 

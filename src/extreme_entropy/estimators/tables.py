@@ -18,7 +18,7 @@ from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample
 from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
-from ..features.feature_map import FeatureMap, Spec, draw
+from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
 from ..machine.predictor import Answer, Predictor
 from ..machine.relevance import LEARNING_ROWS, learn_weights
@@ -396,6 +396,7 @@ class Sampled:
     sample: RowSample
     by_class: ClassSamples | None  # for learned relevance
     dtype: np.dtype[Any]
+    n_jobs: int | None = 1
     learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
 
     @classmethod
@@ -417,7 +418,8 @@ class Sampled:
             for c, own in enumerate(by_class.samples):
                 rows = with_folds(own.rows, own.hashes) if encoding.by_fold else own.rows
                 by_class.samples[c] = replace(own, rows=encoding(rows))
-        return cls(encoding, stats, content, sample, by_class, table.dtype)
+        n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
+        return cls(encoding, stats, content, sample, by_class, table.dtype, n_jobs)
 
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
@@ -425,12 +427,17 @@ class Sampled:
             weights = None
             if spec.relevance == "learned" and self.by_class is not None:
                 if spec.scale not in self.learned:
-                    rows = self.sample, self.by_class.samples
-                    found = learn_weights(spec.scale, self.stats, *rows, self.content)
-                    self.learned[spec.scale] = found
+                    self.learned[spec.scale] = learn_weights(
+                        spec.scale,
+                        self.stats,
+                        self.sample,
+                        self.by_class.samples,
+                        self.content,
+                        Threads(self.n_jobs),
+                    )
                 weights = self.learned[spec.scale]
             given = self.encoding, self.stats, self.sample, self.content, self.dtype
-            return draw(spec, *given, weights)
+            return draw(spec, *given, weights, move=self.stats.n >= MANY_ROWS)
 
     @property
     def rows_sampled(self) -> bool:

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from .codes import Coded, on_knots
 from .content import ContentHash, RowSample
 from .encoding import Encoding
 from .kernels import Cosine, CustomKernel, KernelLayer, Laplacian, Polynomial, median_gamma
@@ -34,7 +35,8 @@ from .scaling import SAMPLE_ROWS, ColumnStats, Scaling, fit_scaling
 
 Array = np.ndarray[Any, Any]
 
-Layer = NeuronLayer | KernelLayer
+Layer = NeuronLayer | KernelLayer | Coded
+MANY_ROWS = 10_000  # from which on a faster φ is worth moving landmarks
 LEAST = 1e-3  # of the largest weight: columns that count for less are left out
 Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
 
@@ -60,8 +62,12 @@ class Part:
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
+        own = self.layer.gradient(Z[:, columns] * weights, A)
+        own *= weights
+        if self.columns is None:
+            return own
         gradient = np.zeros((len(operators), *Z.shape))
-        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A)
+        gradient[:, :, columns] = own
         return gradient
 
     def first(self, k: int) -> Part:
@@ -70,15 +76,16 @@ class Part:
         return replace(self, layer=self.layer.first(k), whitening=W)
 
     def in_precision(self, dtype: np.dtype[Any]) -> Part:
-        """The same in single or double precision."""
+        """The same in single or double precision, and in the form that is quickest to apply."""
         arrays = {}
         for field in fields(self.layer):
             value = getattr(self.layer, field.name)
-            if isinstance(value, np.ndarray):
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 arrays[field.name] = value.astype(dtype, copy=False)
+        layer: Layer = replace(self.layer, **arrays)  # type: ignore[arg-type]  # of the same layer
         return replace(
             self,
-            layer=replace(self.layer, **arrays),  # type: ignore[arg-type]  # of the same layer
+            layer=layer.quickest() if isinstance(layer, Laplacian) else layer,
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
             whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
         )
@@ -217,14 +224,19 @@ def draw(
     content: ContentHash,
     dtype: np.dtype[Any],
     weights: Array | None = None,
+    *,
+    scaling: Scaling | None = None,
+    move: bool = True,
 ) -> FeatureMap:
     """φ as specified, for encoded columns with these statistics and rows of this precision.
 
     The sampled rows are encoded. `weights` say how much each column counts. In "mixed" layers they
     are those of the Laplacian part alone: beside it the plain part sees all columns alike, so that
-    nothing is lost where weights mislead.
+    nothing is lost where weights mislead. A `scaling` is fitted unless given. `move` lets landmarks
+    of the Laplacian kernel be moved a little, which makes φ faster (`codes`).
     """
-    scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
+    if scaling is None:
+        scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
     kind: Any
     draw_part: Callable[..., Part]
@@ -233,17 +245,17 @@ def draw(
         draw_part = partial(_draw_neurons, content.seed)
     else:
         kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
-        draw_part = partial(_draw_kernel, spec, dtype)
+        draw_part = partial(_draw_kernel, spec, dtype, move)
     alone = kind != "mixed" or (plain == "radial" and weights is None)
     if alone:
         kind = plain if kind == "mixed" else kind
-        part = draw_part(kind, size, rows, weights)
+        part = draw_part(kind, size, rows, len(rows[:SAMPLE_ROWS]), weights)
         return FeatureMap(content, encoding, scaling, (part,), weights)
     # Landmarks of all parts are apart, and those of fewer are the first of those of more.
     kinds = [(plain, None), ("laplacian", weights)]
     p = min(len(kinds), size, len(rows))
     parts = [
-        draw_part(kind, len(range(i, size, p)), rows[i::p], own)
+        draw_part(kind, len(range(i, size, p)), rows[i::p], len(rows[:SAMPLE_ROWS][i::p]), own)
         for i, (kind, own) in enumerate(kinds[:p])
     ]
     return FeatureMap(content, encoding, scaling, tuple(parts), weights)
@@ -258,35 +270,47 @@ def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Arra
     return rows[:, kept] * weights[kept], columns, weights[kept]
 
 
-def _draw_neurons(seed: int, activation: Any, h: int, rows: Array, weights: Array | None) -> Part:
-    """A part of h neurons for scaled sampled rows."""
+def _draw_neurons(
+    seed: int, activation: Any, h: int, rows: Array, n_typical: int, weights: Array | None
+) -> Part:
+    """A part of h neurons for scaled sampled rows, the first of which are typical of all."""
     rows, columns, weights = _seen(rows, weights)
     layer: Layer
     if activation == "radial":
-        layer = draw_radial(h, rows, seed)
+        layer = draw_radial(h, rows, seed, n_typical)
     elif activation == "laplacian":
-        layer = draw_laplacian(h, rows, seed)
+        layer = draw_laplacian(h, rows, seed, n_typical)
     else:
         layer = draw_neurons(activation, h, rows, seed)
     return Part(layer, columns, weights)
 
 
 def _draw_kernel(
-    spec: KernelSpec, dtype: np.dtype[Any], kernel: Any, h: int, rows: Array, weights: Array | None
+    spec: KernelSpec,
+    dtype: np.dtype[Any],
+    move: bool,
+    kernel: Any,
+    h: int,
+    rows: Array,
+    n_typical: int,
+    weights: Array | None,
 ) -> Part:
     """A part of h landmarks, the first scaled sampled rows, and its whitening."""
     rows, columns, weights = _seen(rows, weights)
-    gamma = spec.gamma
+    typical, gamma = rows[:n_typical], spec.gamma
     if isinstance(gamma, str):
-        gamma = median_gamma(kernel, rows[:SAMPLE_ROWS])
+        gamma = median_gamma(kernel, typical)
     elif spec.kernel == "mixed":  # a multiple, since the two parts measure differently
-        gamma *= median_gamma(kernel, rows[:SAMPLE_ROWS])
-    layer = kernel_layer(kernel, rows[:h], gamma, spec.scale)
-    W = whitening(layer(rows[:h]), dtype)
+        gamma *= median_gamma(kernel, typical)
+    landmarks = rows[: max(h, BALANCED) if spec.kernel == "mixed" else h]
+    if kernel == "laplacian" and move:
+        landmarks = on_knots(landmarks, typical)
+    layer = kernel_layer(kernel, landmarks, gamma, spec.scale)
+    W = whitening(layer(landmarks), dtype)
     if spec.kernel == "mixed":  # both parts vary alike, by their first features
-        first = layer.first(BALANCED)(rows[:SAMPLE_ROWS]) @ W[:BALANCED, :BALANCED]
+        first = layer.first(BALANCED)(typical) @ W[:BALANCED, :BALANCED]
         W = W * np.exp(-log_deviation(first))
-    return Part(layer, columns, weights, W)
+    return Part(layer, columns, weights, W).first(h)
 
 
 def kernel_layer(

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from .codes import Coded, coded
 from .scaling import median_distance
 
 Array = np.ndarray[Any, Any]
@@ -44,11 +45,15 @@ class Laplacian:
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         H = np.empty((len(Z), self.size), Z.dtype) if out is None else out[: len(Z)]
-        # SciPy measures in double precision, whatever it is given.
+        # SciPy measures in double precision, whatever it is given: see `quickest`.
         D = cdist(Z, self.landmarks, "cityblock", out=H if H.dtype == np.float64 else None)
         np.multiply(D, -self.rates, out=H, casting="same_kind")
         H += Z.dtype.type(self.log_height)
         return np.exp(H, out=H)
+
+    def quickest(self) -> Laplacian | Coded:
+        """The same layer by codes, where its landmarks lie on few knots."""
+        return coded(self.landmarks, self.rates, self.log_height) or self
 
     def gradient(self, Z: Array, A: Array) -> Array:
         """∂/∂z of each column a of A in Σ_j a_j H_j(z)   (m, n, d).

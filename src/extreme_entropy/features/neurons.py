@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from .codes import on_knots
 from .kernels import Laplacian
 from .scaling import SAMPLE_ROWS, median_distance
 
@@ -203,13 +204,13 @@ def draw_neurons(
     return Sigmoid(np.ascontiguousarray(weights.T), biases)
 
 
-def draw_radial(h: int, rows: Array, seed: int) -> Radial:
+def draw_radial(h: int, rows: Array, seed: int, n_typical: int = SAMPLE_ROWS) -> Radial:
     """A "mixed" layer of h linear and radial neurons for scaled sampled rows."""
-    d, typical = rows.shape[1], rows[:SAMPLE_ROWS]
+    d, typical = rows.shape[1], rows[:n_typical]
     n_linear = min(d, h // 2)
     for_widths, for_directions = np.random.default_rng(seed).spawn(2)
     n_radial = max(h - n_linear, BALANCED)
-    widths = 10 ** for_widths.uniform(-1, 1, n_radial) / median_distance(rows, "sqeuclidean")
+    widths = 10 ** for_widths.uniform(-1, 1, n_radial) / median_distance(typical, "sqeuclidean")
     centres = rows[np.arange(n_radial) % len(rows)]
     outputs = Radial.about(centres[:BALANCED], widths[:BALANCED])(typical)
     radial = Radial.about(centres, widths, -log_deviation(outputs))
@@ -222,13 +223,14 @@ def draw_radial(h: int, rows: Array, seed: int) -> Radial:
     return Radial(columns, radial.log_height, n_linear)
 
 
-def draw_laplacian(h: int, rows: Array, seed: int) -> Laplacian:
+def draw_laplacian(h: int, rows: Array, seed: int, n_typical: int = SAMPLE_ROWS) -> Laplacian:
     """h neurons c·exp(−b‖w−z‖₁) for scaled and weighted sampled rows."""
-    n = max(h, BALANCED)
+    n, typical = max(h, BALANCED), rows[:n_typical]
     rates = 10 ** np.random.default_rng([seed, 1]).uniform(-0.5, 0.5, n)
-    rates /= median_distance(rows, "cityblock")
-    layer = Laplacian(rows[np.arange(n) % len(rows)], rates)
-    outputs = layer.first(BALANCED)(rows[:SAMPLE_ROWS])
+    rates /= median_distance(typical, "cityblock")
+    centres = on_knots(rows[:n], typical)
+    layer = Laplacian(centres[np.arange(n) % len(centres)], rates)
+    outputs = layer.first(BALANCED)(typical)
     return Laplacian(layer.landmarks, rates, -log_deviation(outputs)).first(h)
 
 

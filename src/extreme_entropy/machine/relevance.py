@@ -11,16 +11,17 @@ rows of each class alike, chosen by their content.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from typing import Any
 
 import numpy as np
 
+from ..engines.threads import Executor, chunks, serial
 from ..features.content import ContentHash, RowSample
 from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, KernelSpec, draw
-from ..features.scaling import ColumnStats
+from ..features.scaling import SAMPLE_ROWS, ColumnStats, fit_scaling
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
 from .machine import Machine, solve
@@ -44,6 +45,7 @@ def learn_weights(
     sample: RowSample,
     by_class: Sequence[RowSample],
     content: ContentHash,
+    execute: Executor = serial,
 ) -> Array:
     """The weight of each column; their mean square is 1. Classes without rows count for nothing.
 
@@ -58,11 +60,14 @@ def learn_weights(
     folds = (hashes % np.uint64(N_FOLDS)).astype(np.intp)
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
     encoding = plain_encoding(rows.shape[1])
+    scaling = fit_scaling(scale, stats, sample.rows[:SAMPLE_ROWS])
     total, weights = np.zeros(rows.shape[1]), None
     for _ in range(ROUNDS):
-        phi = draw(spec, encoding, stats, sample, content, np.dtype(np.float64), weights)
+        # Landmarks stay where they are: on few knots, gradients would have few steps.
+        given = spec, encoding, stats, sample, content, np.dtype(np.float64), weights
+        phi = draw(*given, scaling=scaling, move=False)
         shape = (len(by_class), N_FOLDS)
-        [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h])
+        [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h], execute)
         neutral = np.zeros(len(by_class))
         machine = solve(
             summary,
@@ -71,8 +76,9 @@ def learn_weights(
             cross_fitted=False,
             log_priors=neutral,
             log_costs=neutral,
+            execute=execute,
         )
-        squares = _agreement(phi, summary, machine, rows, labels)
+        squares = _agreement(phi, summary, machine, rows, labels, execute)
         if not squares.any():  # the classes look alike
             squares = np.ones_like(squares)
         squares /= squares.mean()
@@ -82,29 +88,40 @@ def learn_weights(
 
 
 def _agreement(
-    phi: FeatureMap, summary: Summary, machine: Machine, rows: Array, labels: Array
+    phi: FeatureMap,
+    summary: Summary,
+    machine: Machine,
+    rows: Array,
+    labels: Array,
+    execute: Executor,
 ) -> Array:
     """v: the mean product of two gradients of each column, averaged over classes and pairs   (d,).
 
     The two belong to operators that share no row: one of two folds, one of the other three. What
     they owe to chance is independent and averages out.
     """
-    operators = np.concatenate(
-        [_operators(summary, group, machine) for split in SPLITS for group in split]
-    )
-    n_classes, n_pairs = len(summary.moments), len(machine.pairs)
+    groups = (partial(_operators, summary, group, machine) for split in SPLITS for group in split)
+    operators = np.concatenate(list(execute(groups)))
+    n_classes = len(summary.moments)
     per_class = GRADIENT_NUMBERS // (len(operators) * rows.shape[1] * n_classes)
     most = int(np.clip(per_class, 20, GRADIENT_ROWS))
     chosen = np.concatenate([np.flatnonzero(labels == c)[:most] for c in range(n_classes)])
-    labels = labels[chosen]
-    gradient = phi.gradient(phi.scaling(rows[chosen]), operators)
-    gradient = gradient.reshape(len(SPLITS), 2, n_pairs, *gradient.shape[1:])
-    products = (gradient[:, 0] * gradient[:, 1]).mean(axis=0)
+    rows, labels = rows[chosen], labels[chosen]
+    parts = chunks(len(rows), len(operators) * rows.shape[1])
+    tasks = (partial(_products, phi, operators, rows[chunk]) for chunk in parts)
+    products = np.concatenate(list(execute(tasks)), axis=1)
     v = np.zeros(rows.shape[1])
     for p, pair in enumerate(machine.pairs):
         for c in pair:
             v += products[p][labels == c].mean(axis=0)
     return np.maximum(v, 0.0)
+
+
+def _products(phi: FeatureMap, operators: Array, rows: Array) -> Array:
+    """The product of two gradients at each row, averaged over splits   (pairs, n, d)."""
+    gradient = phi.gradient(phi.scaling(rows), operators)
+    gradient = gradient.reshape(len(SPLITS), 2, -1, *rows.shape)
+    return (gradient[:, 0] * gradient[:, 1]).mean(axis=0)
 
 
 def _operators(summary: Summary, group: tuple[int, ...], machine: Machine) -> Array:
