@@ -255,7 +255,8 @@ default="rbf"
         for s in chunks(n, d):
             Z[s] = scaling(dense(X[s]).astype(np.float64, copy=False))
         layer = kernel_layer(self.kernel, Z, gamma, self.scale)
-        return FeatureMap(content, scaling, (Part(layer),)), Z, gamma
+        typical = np.median(scaling(sample), axis=0)
+        return FeatureMap(content, scaling, (Part(layer),), typical), Z, gamma
 
     def _refuse_too_many(self, n: int, d: int) -> None:
         needed = memory_needed(n, d)

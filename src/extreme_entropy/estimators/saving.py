@@ -159,6 +159,7 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
     phi, summary, n_classes = fitted["feature_map_"], fitted["summary_"], len(fitted["classes_"])
     shapes = {
         (phi.d, fitted["n_features_in_"]),
+        (phi.typical.shape, (phi.d,)),
         (len(summary.moments), n_classes),
         (len(fitted.get("feature_names_in_", range(phi.d))), phi.d),
     }

@@ -384,6 +384,12 @@ def answer_block(
     return predictor.answer(kind, predictor.project(X, Threads(1)))
 
 
+def explain_block(block: Block, dtype: np.dtype[Any], d: int, predictor: Predictor) -> Array:
+    """What each column adds to the scores of each row of a block, perhaps of none."""
+    X, _, _ = check_block(block, dtype, d)
+    return predictor.explain(X, Threads(1))
+
+
 def count_correct(rows: InMemory, predictor: Predictor) -> Array:
     """The weight of rows whose class is predicted, and of all rows."""
     correct = predictor.answer("label", predictor.project(rows.X, Threads(1))) == rows.y

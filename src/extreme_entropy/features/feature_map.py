@@ -53,14 +53,14 @@ class Part:
             Z = Z[:, self.columns]
         return Z if self.weights is None else Z * self.weights
 
-    def gradient(self, Z: Array, operators: Array) -> Array:
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
-        assert isinstance(self.layer, Radial | Laplacian)
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
         gradient = np.zeros((len(operators), *Z.shape))
-        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A)
+        half = None if half is None else half[:, columns] * weights
+        gradient[:, :, columns] = weights * self.layer.gradient(Z[:, columns] * weights, A, half)
         return gradient
 
     def first(self, k: int) -> Part:
@@ -90,6 +90,7 @@ class FeatureMap:
     content: ContentHash
     scaling: Scaling
     parts: tuple[Part, ...]
+    typical: Array  # a row amid those φ was drawn from, in scaled columns   (d,)
     relevance: Array | None = None  # the weight of each column, where it was learned   (d,)
 
     @property
@@ -118,7 +119,10 @@ class FeatureMap:
 
     def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:
         """Dense rows times operators on the hidden layers (see `folded`)."""
-        Z = self.scaling(X)
+        return self.project_scaled(self.scaling(X), operators, room)
+
+    def project_scaled(self, Z: Array, operators: list[Array], room: Room | None = None) -> Array:
+        """The same of rows that are scaled already."""
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
             H = part.layer(part.seen(Z), None if room is None else room[i])
@@ -139,10 +143,10 @@ class FeatureMap:
             for part, beta in zip(self.parts, own, strict=True)
         ]
 
-    def gradient(self, Z: Array, operators: Array) -> Array:
-        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d)."""
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
+        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d); `half` as in `kernels.py`."""
         p = len(self.parts)
-        found = (part.gradient(Z, operators[:, i::p]) for i, part in enumerate(self.parts))
+        found = (part.gradient(Z, operators[:, i::p], half) for i, part in enumerate(self.parts))
         return sum(found, np.zeros(()))
 
     def room(self, n: int, dtype: np.dtype[Any]) -> Room:
@@ -219,6 +223,7 @@ def draw(
     """
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     rows = scaling(sample.rows)
+    typical = _typical(spec, scaling, stats, rows)
     kind: Any
     draw_part: Callable[..., Part]
     if isinstance(spec, NeuronSpec):
@@ -230,7 +235,8 @@ def draw(
     alone = kind != "mixed" or (plain == "radial" and weights is None)
     if alone:
         kind = plain if kind == "mixed" else kind
-        return FeatureMap(content, scaling, (draw_part(kind, size, rows, weights),), weights)
+        parts = [draw_part(kind, size, rows, weights)]
+        return FeatureMap(content, scaling, tuple(parts), typical, weights)
     # Landmarks of all parts are apart, and those of fewer are the first of those of more.
     kinds = [(plain, None), ("laplacian", weights)]
     p = min(len(kinds), size, len(rows))
@@ -238,7 +244,19 @@ def draw(
         draw_part(kind, len(range(i, size, p)), rows[i::p], own)
         for i, (kind, own) in enumerate(kinds[:p])
     ]
-    return FeatureMap(content, scaling, tuple(parts), weights)
+    return FeatureMap(content, scaling, tuple(parts), typical, weights)
+
+
+def _typical(spec: Spec, scaling: Scaling, stats: ColumnStats, rows: Array) -> Array:
+    """The median of scaled sampled rows, or where none are needed the mean of the columns   (d,).
+
+    A search may have sampled rows for others; a φ that needs none is the same without them.
+    """
+    if spec.sample_size:
+        return np.median(rows[:SAMPLE_ROWS], axis=0)
+    means = scaling(stats.mean[np.newaxis])[0]
+    # To nine digits, so that it does not depend on the order in which rows were added up.
+    return np.array([float(f"{value:.9g}") for value in means])
 
 
 def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Array | None]:

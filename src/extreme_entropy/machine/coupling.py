@@ -21,26 +21,52 @@ ROWS = 4096  # rows coupled at a time
 def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
     """ln p of each class from the log-odds of the second class of each pair."""
     parts = [
-        _couple(expit(odds[start : start + ROWS]), pairs, n_classes)
+        _solved(_system(expit(odds[start : start + ROWS]), pairs, n_classes))
         for start in range(0, max(len(odds), 1), ROWS)
     ]
     return np.log(np.concatenate(parts))
 
 
-def _couple(second: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+def coupling_slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+    """∂ ln p / ∂ odds of each class and pair   (n, classes, pairs).
+
+    With Mp = e of `_system` that is −M⁻¹ (∂M/∂r) p · r(1−r) / p, and zero where r is clipped.
+    """
+    second = expit(odds)
+    system = _system(second, pairs, n_classes)
+    p = _solved(system)
+    a, b = np.array(pairs).T
+    moved = np.zeros((len(odds), n_classes + 1, len(pairs)))
+    pair = np.arange(len(pairs))
+    moved[:, a, pair] = 2 * second * p[:, a] - (1 - 2 * second) * p[:, b]
+    moved[:, b, pair] = -2 * (1 - second) * p[:, b] - (1 - 2 * second) * p[:, a]
+    certain = np.minimum(second, 1 - second) <= CERTAIN
+    moved *= np.where(certain, 0.0, second * (1 - second))[:, np.newaxis]
+    return -np.linalg.solve(system, moved)[:, :n_classes] / p[:, :, np.newaxis]
+
+
+def _system(second: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+    """[Q 1; 1ᵀ 0] of Lagrange, [Q 1; 1ᵀ 0] [p; λ] = [0; 1], for each row.
+
+    Q_ii = Σ_j r_ji² and Q_ij = −r_ij r_ji.
+    """
     n = len(second)
     first_class, second_class = np.array(pairs).T
     r = np.zeros((n, n_classes, n_classes))
     r[:, second_class, first_class] = np.clip(second, CERTAIN, 1 - CERTAIN)
     r[:, first_class, second_class] = np.clip(1 - second, CERTAIN, 1 - CERTAIN)
-    # Lagrange: [Q 1; 1ᵀ 0] [p; λ] = [0; 1], with Q_ii = Σ_j r_ji² and Q_ij = −r_ij r_ji.
     system = np.zeros((n, n_classes + 1, n_classes + 1))
     system[:, :n_classes, :n_classes] = -r * r.transpose(0, 2, 1)
     diagonal = np.arange(n_classes)
     system[:, diagonal, diagonal] = np.square(r).sum(axis=1)
     system[:, n_classes, :n_classes] = system[:, :n_classes, n_classes] = 1
-    target = np.zeros((n, n_classes + 1, 1))
-    target[:, n_classes] = 1
-    p = np.linalg.solve(system, target)[:, :n_classes, 0]
+    return system
+
+
+def _solved(system: Array) -> Array:
+    """p of each row."""
+    target = np.zeros((*system.shape[:2], 1))
+    target[:, -1] = 1
+    p = np.linalg.solve(system, target)[:, :-1, 0]
     p = np.maximum(p, CERTAIN**2)  # positive but for rounding
     return p / p.sum(axis=1, keepdims=True)
