@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 Array = np.ndarray[Any, Any]
 
 CERTAIN = 1e-9  # no pair of classes is surer than this: it may be asked about a third one's row
+MOST_ODDS = float(logit(1 - CERTAIN))
 ROWS = 4096  # rows coupled at a time
+STEPS = 8  # between two odds, over which slopes are averaged
 
 
 def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
@@ -27,21 +29,33 @@ def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> A
     return np.log(np.concatenate(parts))
 
 
-def coupling_slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
-    """∂ ln p / ∂ odds of each class and pair   (n, classes, pairs).
+def mean_slopes(
+    start: Array, end: Array, pairs: tuple[tuple[int, int], ...], n_classes: int
+) -> Array:
+    """The mean of ∂ ln p / ∂ odds from some odds to others   (n, classes, pairs).
 
-    With Mp = e of `_system` that is −M⁻¹ (∂M/∂r) p · r(1−r) / p, and zero where r is clipped.
+    Odds beyond those that are certain change nothing, so that only the way between counts.
     """
-    second = expit(odds)
-    system = _system(second, pairs, n_classes)
+    low, high = (np.clip(odds, -MOST_ODDS, MOST_ODDS) for odds in (start, end))
+    moves = start != end
+    counts = np.divide(high - low, end - start, out=np.ones_like(low), where=moves)
+    counts[~moves & (abs(start) > MOST_ODDS)] = 0.0
+    total: Any = 0.0
+    for step in range(STEPS):
+        total = total + _slopes(low + (step + 0.5) / STEPS * (high - low), pairs, n_classes)
+    return total / STEPS * counts[:, np.newaxis]
+
+
+def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+    """∂ ln p / ∂ odds: with Mp = e of `_system`, −M⁻¹ (∂M/∂r) p · r(1−r) / p."""
+    r = expit(odds)
+    system = _system(r, pairs, n_classes)
     p = _solved(system)
     a, b = np.array(pairs).T
-    moved = np.zeros((len(odds), n_classes + 1, len(pairs)))
-    pair = np.arange(len(pairs))
-    moved[:, a, pair] = 2 * second * p[:, a] - (1 - 2 * second) * p[:, b]
-    moved[:, b, pair] = -2 * (1 - second) * p[:, b] - (1 - 2 * second) * p[:, a]
-    certain = np.minimum(second, 1 - second) <= CERTAIN
-    moved *= np.where(certain, 0.0, second * (1 - second))[:, np.newaxis]
+    moved, pair = np.zeros((len(odds), n_classes + 1, len(pairs))), np.arange(len(pairs))
+    moved[:, a, pair] = 2 * r * p[:, a] - (1 - 2 * r) * p[:, b]
+    moved[:, b, pair] = -2 * (1 - r) * p[:, b] - (1 - 2 * r) * p[:, a]
+    moved *= (r * (1 - r))[:, np.newaxis]
     return -np.linalg.solve(system, moved)[:, :n_classes] / p[:, :, np.newaxis]
 
 
