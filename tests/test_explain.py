@@ -188,6 +188,15 @@ def test_few_segments_do_where_kinks_are_averaged():
     assert np.median(error) < 0.002
 
 
+def test_rows_that_miss_their_sum_get_more_segments(monkeypatch):
+    """Begun with one segment, they end near those that are begun with thirty-two."""
+    classifier, X = fitted(CLASSIFIERS["mixed"])
+    fine = classifier.explain(X)
+    monkeypatch.setattr(explanation, "SEGMENTS", 1)
+    error = abs(classifier.explain(X) - fine).sum(axis=1) / abs(fine).sum(axis=1)
+    assert np.median(error) < 0.01
+
+
 def test_a_linear_score_gives_each_column_its_own_term():
     """With equal variances and a linear kernel, contributions are weights times distances."""
     X, y = table()
