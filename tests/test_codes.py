@@ -68,6 +68,7 @@ def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
     """φ is frozen with the moved landmarks: by codes or measured, saved or not, it is one φ."""
     X = mixed_columns(rng, 600)
     y = (X[:, 0] + X[:, 12] + 0.3 * rng.normal(size=600) > 0.5).astype(int)
+    monkeypatch.setattr("extreme_entropy.estimators.tables.MANY_ROWS", 500)
     ours = classifier.fit(X, y)
     phi = ours.feature_map_
     assert any(isinstance(p.layer, Coded) for p in phi.in_precision(X.dtype).parts)

@@ -339,6 +339,6 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
     monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     for weight in (None, np.ones(150)):
-        phi = FeatureMap(content, Identity(8), (Part(layer),))
+        phi = FeatureMap(content, Identity(8), (Part(layer),), X[0])
         ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).moments
         assert moments.quartic == pytest.approx(_exact_quartic(X), rel=1e-9)

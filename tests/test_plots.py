@@ -36,6 +36,7 @@ from extreme_entropy.plots import (
     ProcessDisplay,
     ProjectionDisplay,
     RegionsDisplay,
+    RelevanceDisplay,
 )
 from extreme_entropy.plots.regions import crossings, evenly_of_each
 
@@ -499,6 +500,115 @@ def test_few_rows_of_a_class_are_all_drawn():
     assert np.bincount(kept).tolist() == [100, 5, 100]
 
 
+# ------------------------------------------------------------------------ columns
+
+
+def learned(columns=None):
+    X, y = wide()
+    X = X if columns is None else pd.DataFrame(X, columns=columns)
+    return EEMClassifier(30, relevance="learned", random_state=0).fit(X, y), X
+
+
+def bars(display):
+    """Names and widths, from top to bottom."""
+    names = [text.get_text() for text in display.ax_.get_yticklabels()]
+    return names, [bar.get_width() for bar in display.bars_]
+
+
+def test_bars_are_importances_with_the_largest_first():
+    """What has no bar of its own is in the last one."""
+    classifier, _ = learned(list("abcde"))
+    importances = classifier.feature_importances_
+    order = np.argsort(-importances)
+    names, widths = bars(RelevanceDisplay.from_estimator(classifier))
+    assert names == [list("abcde")[i] for i in order]
+    np.testing.assert_array_equal(widths, importances[order])
+    names, widths = bars(RelevanceDisplay.from_estimator(classifier, max_features=2))
+    assert names == [*(list("abcde")[i] for i in order[:2]), "3 others"]
+    assert sum(widths) == pytest.approx(1)
+    names, _ = bars(RelevanceDisplay.from_estimator(classifier, max_features=4))
+    assert names[-1] == "1 other"
+    display = RelevanceDisplay.from_estimator(learned()[0])
+    assert bars(display)[0] == [f"column {i}" for i in order]
+    top, bottom = display.ax_.get_ylim()[::-1]
+    assert top < 0 < 4 < bottom
+
+
+@pytest.mark.parametrize("row", [0, 200])
+def test_bars_of_a_row_are_its_contributions(row):
+    """To the right what speaks for the class predicted, or asked about, in its colour."""
+    classifier, X = learned(list("abcde"))
+    one = X[row : row + 1]
+    contributions = classifier.explain(one)[0]
+    predicted = classifier.predict(one)[0]
+    for label in (None, "common", "rare"):
+        display = RelevanceDisplay.from_row(classifier, one, label=label)
+        side = 1 if (predicted if label is None else label) == "rare" else -1
+        order = np.argsort(-abs(contributions))
+        names, widths = bars(display)
+        assert names == [list("abcde")[i] for i in order]
+        np.testing.assert_allclose(widths, side * contributions[order])
+        assert display.ax_.get_title(loc="left").endswith(predicted if label is None else label)
+        for bar, i in zip(display.bars_, order, strict=True):
+            colour = ("#0072B2", "#D55E00")[int(contributions[i] > 0)]
+            assert mpl.colors.to_hex(bar.get_facecolor()).upper() == colour
+
+
+def test_a_row_of_many_classes_is_explained_for_one():
+    """The class predicted, or another."""
+    X, y = ternary()
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    contributions, predicted = classifier.explain(X[:1])[0], classifier.predict(X[:1])[0]
+    for label in (None, 10, 30):
+        c = [10, 20, 30].index(predicted if label is None else label)
+        _, widths = bars(RelevanceDisplay.from_row(classifier, X[:1], label=label))
+        np.testing.assert_allclose(sorted(widths), sorted(contributions[c]))
+
+
+def test_columns_of_a_pipeline_are_those_that_reach_its_classifier():
+    """Rows go through the steps before."""
+    X, y = wide()
+    pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
+    ours = RelevanceDisplay.from_row(pipeline, X[:1])
+    theirs = RelevanceDisplay.from_row(pipeline[-1], pipeline[0].transform(X[:1]))
+    np.testing.assert_array_equal(ours.values, theirs.values)
+
+
+def test_long_names_keep_their_ends_and_fit():
+    """A dollar starts no formula; no text leaves the figure."""
+    columns = [f"the same long beginning of a name, then ${i}, then the same end" for i in range(5)]
+    display = RelevanceDisplay.from_estimator(learned(columns)[0])
+    display.figure_.canvas.draw()
+    width = display.figure_.bbox.width
+    for text in [*display.ax_.get_yticklabels(), display.ax_.title, display.ax_.xaxis.label]:
+        box = text.get_window_extent()
+        assert box.x0 >= 0
+        assert box.x1 <= width
+        assert len(text.get_text()) <= 42
+    given = plt.subplots()[1]
+    assert display.plot(given).ax_ is given
+
+
+def test_columns_that_cannot_be_drawn_are_refused_in_words():
+    """One row, a known class, a name for each column, and learned relevance."""
+    classifier, X = learned()
+    with pytest.raises(InputError, match=r"draws one row; 2 came. Pass X\[i : i \+ 1\]"):
+        RelevanceDisplay.from_row(classifier, X[:2])
+    with pytest.raises(InputError, match=r"one of the classes \['common', 'rare'\]; it is 'no'"):
+        RelevanceDisplay.from_row(classifier, X[:1], label="no")
+    with pytest.raises(InputError, match="at least 1; it is 0"):
+        RelevanceDisplay.from_estimator(classifier, max_features=0)
+    with pytest.raises(InputError, match="2 names came for 3 values"):
+        RelevanceDisplay(values=np.ones(3), names=["a", "b"]).plot()
+    with pytest.raises(InputError, match="LogisticRegression is none"):
+        RelevanceDisplay.from_estimator(LogisticRegression())
+    with pytest.raises(NotFittedError):
+        RelevanceDisplay.from_estimator(EEMClassifier())
+    X, y = moons()
+    with pytest.raises(AttributeError, match="relevance='learned'"):
+        RelevanceDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y))
+
+
 # ------------------------------------------------------------------------ the manners of all
 
 
@@ -661,6 +771,8 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
         lambda: ProcessDisplay.from_estimator(classifier, X, y),
         lambda: OperatingDisplay.from_estimator(classifier, X, y),
         lambda: RegionsDisplay.from_estimator(classifier, X, y),
+        lambda: RelevanceDisplay.from_estimator(classifier),
+        lambda: RelevanceDisplay.from_row(classifier, X[:1]),
         lambda: PathDisplay.from_estimator(Searched().fit()),
         lambda: PathDisplay(**vars(some_path())).plot(),
     ):

@@ -436,8 +436,15 @@ class Sampled:
                         Threads(self.n_jobs),
                     )
                 weights = self.learned[spec.scale]
-            given = self.encoding, self.stats, self.sample, self.content, self.dtype
+            given = self._encoding(spec), self.stats, self.sample, self.content, self.dtype
             return draw(spec, *given, weights, move=self.stats.n >= MANY_ROWS)
+
+    def _encoding(self, spec: Spec) -> Encoding:
+        """The encoding, which needs no sampled rows where φ needs none."""
+        encoding = self.encoding
+        if spec.sample_size or encoding.kinds is not None or len(encoding.gaps):
+            return encoding
+        return fit_encoding(None, self.stats, self.sample.rows[:0], ())
 
     @property
     def rows_sampled(self) -> bool:
@@ -461,6 +468,14 @@ def answer_block(
     """The answer to each row of a block, perhaps to none."""
     X, _, _ = check_block(block, dtype, columns)
     return predictor.answer(kind, predictor.project(X, Threads(1)))
+
+
+def explain_block(
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor
+) -> Array:
+    """What each column adds to the scores of each row of a block, perhaps of none."""
+    X, _, _ = check_block(block, dtype, columns)
+    return predictor.explain(X, Threads(1))
 
 
 def count_correct(rows: InMemory, predictor: Predictor) -> Array:

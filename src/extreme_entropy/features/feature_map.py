@@ -56,13 +56,14 @@ class Part:
             Z = Z[:, self.columns]
         return Z if self.weights is None else Z * self.weights
 
-    def gradient(self, Z: Array, operators: Array) -> Array:
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
-        assert isinstance(self.layer, Radial | Laplacian)
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
-        own = self.layer.gradient(Z[:, columns] * weights, A)
+        half = None if half is None else half[:, columns] * weights
+        assert not isinstance(self.layer, Coded)  # which parts have only in one precision
+        own = self.layer.gradient(Z[:, columns] * weights, A, half)
         own *= weights
         if self.columns is None:
             return own
@@ -107,6 +108,11 @@ class FeatureMap:
         return self.encoding.d
 
     @property
+    def typical(self) -> Array:
+        """The median of each column, or its most frequent category, encoded and scaled."""
+        return self.scaled(self.encoding.typical[np.newaxis])[0]
+
+    @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
         return sum(map(attrgetter("layer.size"), self.parts))
@@ -131,7 +137,10 @@ class FeatureMap:
 
     def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:
         """Dense rows times operators on the hidden layers (see `folded`)."""
-        Z = self.scaled(X)
+        return self.project_scaled(self.scaled(X), operators, room)
+
+    def project_scaled(self, Z: Array, operators: list[Array], room: Room | None = None) -> Array:
+        """The same of rows that are scaled already."""
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
             H = part.layer(part.seen(Z), None if room is None else room[i])
@@ -152,10 +161,10 @@ class FeatureMap:
             for part, beta in zip(self.parts, own, strict=True)
         ]
 
-    def gradient(self, Z: Array, operators: Array) -> Array:
-        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d)."""
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
+        """∂/∂z of operators (m, h) on φ at scaled rows   (m, n, d); `half` as in `kernels.py`."""
         p = len(self.parts)
-        found = (part.gradient(Z, operators[:, i::p]) for i, part in enumerate(self.parts))
+        found = (part.gradient(Z, operators[:, i::p], half) for i, part in enumerate(self.parts))
         return sum(found, np.zeros(()))
 
     def room(self, n: int, dtype: np.dtype[Any]) -> Room:
@@ -233,7 +242,7 @@ def draw(
     The sampled rows are encoded. `weights` say how much each column counts. In "mixed" layers they
     are those of the Laplacian part alone: beside it the plain part sees all columns alike, so that
     nothing is lost where weights mislead. A `scaling` is fitted unless given. `move` lets landmarks
-    of the Laplacian kernel be moved a little, which makes φ faster (`codes`).
+    of Laplacian layers be moved a little, which makes φ faster (`codes`).
     """
     if scaling is None:
         scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
@@ -242,7 +251,7 @@ def draw(
     draw_part: Callable[..., Part]
     if isinstance(spec, NeuronSpec):
         kind, plain, size = spec.activation, "radial", spec.n_hidden
-        draw_part = partial(_draw_neurons, content.seed)
+        draw_part = partial(_draw_neurons, content.seed, move)
     else:
         kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
         draw_part = partial(_draw_kernel, spec, dtype, move)
@@ -271,7 +280,13 @@ def _seen(rows: Array, weights: Array | None) -> tuple[Array, Array | None, Arra
 
 
 def _draw_neurons(
-    seed: int, activation: Any, h: int, rows: Array, n_typical: int, weights: Array | None
+    seed: int,
+    move: bool,
+    activation: Any,
+    h: int,
+    rows: Array,
+    n_typical: int,
+    weights: Array | None,
 ) -> Part:
     """A part of h neurons for scaled sampled rows, the first of which are typical of all."""
     rows, columns, weights = _seen(rows, weights)
@@ -279,7 +294,7 @@ def _draw_neurons(
     if activation == "radial":
         layer = draw_radial(h, rows, seed, n_typical)
     elif activation == "laplacian":
-        layer = draw_laplacian(h, rows, seed, n_typical)
+        layer = draw_laplacian(h, rows, seed, n_typical, move=move)
     else:
         layer = draw_neurons(activation, h, rows, seed)
     return Part(layer, columns, weights)

@@ -18,6 +18,7 @@ together are the columns themselves, up to a rotation that no covariance or proj
 
 Each layer takes scaled rows (n, d) and returns (n, h) in the same precision, in the first rows of
 `out` if it can. The first k of h neurons are the neurons that a layer of k would have.
+`gradient` is as for kernels (`kernels.py`).
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import numpy as np
 from scipy.special import expit
 
 from .codes import on_knots
-from .kernels import Laplacian
+from .kernels import Laplacian, differences, mean_sign
 from .scaling import SAMPLE_ROWS, median_distance
 
 Array = np.ndarray[Any, Any]
@@ -60,6 +61,12 @@ class Sigmoid:
         H -= self.biases
         return expit(H, out=H)
 
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """∂H_j/∂z = H_j (1 − H_j) w_j, summed over j with each column of A   (m, n, d)."""
+        H = self(Z)
+        slopes = H * (1 - H)
+        return np.stack([(slopes * a) @ self.weights.T for a in A.T])
+
 
 @dataclass(frozen=True, slots=True)
 class Relu:
@@ -80,6 +87,12 @@ class Relu:
         H = np.matmul(Z, self.weights, out=None if out is None else out[: len(Z)])
         H -= self.biases
         return np.maximum(H, 0, out=H)
+
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """∂H_j/∂z = w_j where ⟨w,z⟩ > b, summed over j with each column of A   (m, n, d)."""
+        above = Z @ self.weights - self.biases
+        active = (1 + mean_sign(above, None if half is None else half @ self.weights)) / 2
+        return np.stack([(active * a) @ self.weights.T for a in A.T])
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,8 +122,8 @@ class Radial:
         """The layer of the first k neurons."""
         return Radial(self.columns[:, :k], self.log_height, min(self.n_linear, k // 2))
 
-    def gradient(self, Z: Array, A: Array) -> Array:
-        """∂/∂z of each column a of A in Σ_j a_j H_j(z)   (m, n, d)."""
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """∂H_j/∂z = 2b_j H_j (w_j − z), summed over j with each column of A   (m, n, d)."""
         H, d = self(Z), Z.shape[1]
         H[:, 1 : 2 * self.n_linear : 2] = 1.0  # the derivative of a linear neuron
         gradient = np.empty((A.shape[1], *Z.shape))
@@ -151,6 +164,21 @@ class Similarity:
         return Similarity(self.kind, self.centres[:, :k])
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        return self._similarity(Z)[0]
+
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """∂H_j/∂z = (c w_j − 2H_j z) / u_j, summed over j with each column of A   (m, n, d).
+
+        u is the denominator of H, and c is 1 + H_j for Tanimoto's and 2 for Sørensen's similarity.
+        """
+        H, union = self._similarity(Z)
+        upon = np.divide(1.0, union, out=np.zeros_like(H), where=union > 0)
+        shared = upon * (1 + H if self.kind == "tanimoto" else 2.0)
+        own = 2 * upon * H
+        return np.stack([(shared * a) @ self.centres.T - (own @ a)[:, None] * Z for a in A.T])
+
+    def _similarity(self, Z: Array) -> tuple[Array, Array]:
+        """The similarities, and what they were divided by."""
         shared = Z @ self.centres
         sizes = np.einsum("ij,ij->i", Z, Z)[:, None]
         union = sizes + np.einsum("ij,ij->j", self.centres, self.centres)
@@ -158,7 +186,7 @@ class Similarity:
             union -= shared
         else:
             shared *= 2
-        return np.divide(shared, union, out=np.ones_like(shared), where=union > 0)
+        return np.divide(shared, union, out=np.ones_like(shared), where=union > 0), union
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +207,10 @@ class Custom:
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         return np.array(self.function(Z, self.weights, self.biases), dtype=Z.dtype, ndmin=2)
+
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """By central differences, one column at a time: 2d calls of the function   (m, n, d)."""
+        return differences(self, Z, A)
 
 
 NeuronLayer = Sigmoid | Relu | Radial | Similarity | Custom
@@ -223,12 +255,14 @@ def draw_radial(h: int, rows: Array, seed: int, n_typical: int = SAMPLE_ROWS) ->
     return Radial(columns, radial.log_height, n_linear)
 
 
-def draw_laplacian(h: int, rows: Array, seed: int, n_typical: int = SAMPLE_ROWS) -> Laplacian:
-    """h neurons c·exp(−b‖w−z‖₁) for scaled and weighted sampled rows."""
+def draw_laplacian(
+    h: int, rows: Array, seed: int, n_typical: int = SAMPLE_ROWS, *, move: bool = False
+) -> Laplacian:
+    """h neurons c·exp(−b‖w−z‖₁) for scaled and weighted sampled rows; centres may be moved."""
     n, typical = max(h, BALANCED), rows[:n_typical]
     rates = 10 ** np.random.default_rng([seed, 1]).uniform(-0.5, 0.5, n)
     rates /= median_distance(typical, "cityblock")
-    centres = on_knots(rows[:n], typical)
+    centres = on_knots(rows[:n], typical) if move else rows[:n]
     layer = Laplacian(centres[np.arange(n) % len(centres)], rates)
     outputs = layer.first(BALANCED)(typical)
     return Laplacian(layer.landmarks, rates, -log_deviation(outputs)).first(h)

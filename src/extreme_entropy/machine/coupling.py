@@ -10,37 +10,77 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
+from scipy.special import expit, logit
 
 Array = np.ndarray[Any, Any]
 
 CERTAIN = 1e-9  # no pair of classes is surer than this: it may be asked about a third one's row
+MOST_ODDS = float(logit(1 - CERTAIN))
 ROWS = 4096  # rows coupled at a time
+STEPS = 8  # between two odds, over which slopes are averaged
 
 
 def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
     """ln p of each class from the log-odds of the second class of each pair."""
     parts = [
-        _couple(expit(odds[start : start + ROWS]), pairs, n_classes)
+        _solved(_system(expit(odds[start : start + ROWS]), pairs, n_classes))
         for start in range(0, max(len(odds), 1), ROWS)
     ]
     return np.log(np.concatenate(parts))
 
 
-def _couple(second: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+def mean_slopes(
+    start: Array, end: Array, pairs: tuple[tuple[int, int], ...], n_classes: int
+) -> Array:
+    """The mean of ∂ ln p / ∂ odds from some odds to others   (n, classes, pairs).
+
+    Odds beyond those that are certain change nothing, so that only the way between counts.
+    """
+    low, high = (np.clip(odds, -MOST_ODDS, MOST_ODDS) for odds in (start, end))
+    moves = start != end
+    counts = np.divide(high - low, end - start, out=np.ones_like(low), where=moves)
+    counts[~moves & (abs(start) > MOST_ODDS)] = 0.0
+    total: Any = 0.0
+    for step in range(STEPS):
+        total = total + _slopes(low + (step + 0.5) / STEPS * (high - low), pairs, n_classes)
+    return total / STEPS * counts[:, np.newaxis]
+
+
+def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+    """∂ ln p / ∂ odds: with Mp = e of `_system`, −M⁻¹ (∂M/∂r) p · r(1−r) / p."""
+    r = expit(odds)
+    system = _system(r, pairs, n_classes)
+    p = _solved(system)
+    a, b = np.array(pairs).T
+    moved, pair = np.zeros((len(odds), n_classes + 1, len(pairs))), np.arange(len(pairs))
+    moved[:, a, pair] = 2 * r * p[:, a] - (1 - 2 * r) * p[:, b]
+    moved[:, b, pair] = -2 * (1 - r) * p[:, b] - (1 - 2 * r) * p[:, a]
+    moved *= (r * (1 - r))[:, np.newaxis]
+    return -np.linalg.solve(system, moved)[:, :n_classes] / p[:, :, np.newaxis]
+
+
+def _system(second: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
+    """[Q 1; 1ᵀ 0] of Lagrange, [Q 1; 1ᵀ 0] [p; λ] = [0; 1], for each row.
+
+    Q_ii = Σ_j r_ji² and Q_ij = −r_ij r_ji.
+    """
     n = len(second)
     first_class, second_class = np.array(pairs).T
     r = np.zeros((n, n_classes, n_classes))
     r[:, second_class, first_class] = np.clip(second, CERTAIN, 1 - CERTAIN)
     r[:, first_class, second_class] = np.clip(1 - second, CERTAIN, 1 - CERTAIN)
-    # Lagrange: [Q 1; 1ᵀ 0] [p; λ] = [0; 1], with Q_ii = Σ_j r_ji² and Q_ij = −r_ij r_ji.
     system = np.zeros((n, n_classes + 1, n_classes + 1))
     system[:, :n_classes, :n_classes] = -r * r.transpose(0, 2, 1)
     diagonal = np.arange(n_classes)
     system[:, diagonal, diagonal] = np.square(r).sum(axis=1)
     system[:, n_classes, :n_classes] = system[:, :n_classes, n_classes] = 1
-    target = np.zeros((n, n_classes + 1, 1))
-    target[:, n_classes] = 1
-    p = np.linalg.solve(system, target)[:, :n_classes, 0]
+    return system
+
+
+def _solved(system: Array) -> Array:
+    """p of each row."""
+    target = np.zeros((*system.shape[:2], 1))
+    target[:, -1] = 1
+    p = np.linalg.solve(system, target)[:, :-1, 0]
     p = np.maximum(p, CERTAIN**2)  # positive but for rounding
     return p / p.sum(axis=1, keepdims=True)

@@ -29,6 +29,11 @@ class GaussianPair:
         (m0, m1), (s0, s1) = self.means, self.variances
         return 0.5 * ((t - m0) ** 2 / s0 - (t - m1) ** 2 / s1 + np.log(s0 / s1))
 
+    def slope(self, t: Array) -> Array:
+        """The derivative of `log_ratio`."""
+        (m0, m1), (s0, s1) = self.means, self.variances
+        return (t - m0) / s0 - (t - m1) / s1
+
     def thresholds(self, bias: float) -> Array:
         """The t at which `log_ratio(t) + bias` is zero, in increasing order."""
         (m0, m1), (s0, s1) = self.means, self.variances

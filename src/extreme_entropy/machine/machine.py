@@ -24,7 +24,7 @@ from scipy.special import expit, log_expit
 from ..engines.threads import Executor, serial
 from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..moments.summary import ClassMoments, Summary
-from .coupling import couple
+from .coupling import couple, mean_slopes
 from .decision import GaussianPair
 from .operator import Ridge, Shrunk, operators_of, shrink
 
@@ -100,6 +100,16 @@ class Machine:
         if len(self.pairs) == 1:
             return self.log_odds(projections)[:, 0] + (self.log_costs[1] - self.log_costs[0])
         return self.log_probabilities(projections) + self.log_costs
+
+    def mean_slopes(self, start: Array, end: Array) -> Array:
+        """The mean of ∂ score / ∂ projection between two   (n, 1 or classes, pairs)."""
+        slopes = np.empty((len(start), 1, len(self.pairs)))
+        for p, gaussian in enumerate(self.gaussians):  # the slope is linear, so this is its mean
+            slopes[:, 0, p] = gaussian.slope((start[:, p] + end[:, p]) / 2)
+        if len(self.pairs) == 1:
+            return slopes
+        odds = self.log_odds(start), self.log_odds(end)
+        return mean_slopes(*odds, self.pairs, len(self.log_priors)) * slopes
 
 
 def solve(

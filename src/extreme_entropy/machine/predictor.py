@@ -11,6 +11,7 @@ import numpy as np
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
 from ..metrics import predicted_classes
+from .explanation import explain
 from .machine import Machine
 
 Array = np.ndarray[Any, Any]
@@ -47,6 +48,11 @@ class Predictor:
             return self.machine.log_probabilities(projections)
         scores = self.machine.scores(projections)
         return scores if kind == "decision" else self.classes[predicted_classes(scores)]
+
+    def explain(self, X: Any, execute: Executor = serial) -> Array:
+        """What each column adds to the scores of checked rows   (n, d) or (n, classes, d)."""
+        contributions = explain(self.feature_map, self.machine, X, execute)
+        return contributions[:, 0] if len(self.classes) == 2 else contributions
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be made again."""

@@ -5,6 +5,7 @@ from .path import PathDisplay
 from .process import ProcessDisplay
 from .projection import ProjectionDisplay
 from .regions import RegionsDisplay
+from .relevance import RelevanceDisplay
 
 __all__ = [
     "OperatingDisplay",
@@ -12,4 +13,5 @@ __all__ = [
     "ProcessDisplay",
     "ProjectionDisplay",
     "RegionsDisplay",
+    "RelevanceDisplay",
 ]

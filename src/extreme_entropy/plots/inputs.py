@@ -20,14 +20,20 @@ from .style import pyplot
 Array = np.ndarray[Any, Any]
 
 
-def classifier_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
-    """The fitted classifier in an estimator, and checked rows as they reach it."""
+def own_classifier(estimator: Any, who: str) -> Any:
+    """The classifier in an estimator, if it is one of this library."""
     classifier = last_step(estimator)
     if not hasattr(type(classifier), "machine_"):
         raise InputError(
             f"{who} shows classifiers of this library; {type(classifier).__name__} is none. "
             "Pass an EEMClassifier, an EEKMClassifier, or a pipeline that ends in one."
         )
+    return classifier
+
+
+def classifier_and_rows(estimator: Any, X: Any, who: str) -> tuple[Any, Any]:
+    """The fitted classifier in an estimator, and checked rows as they reach it."""
+    own_classifier(estimator, who)
     classifier, X = at_last_step(estimator, X)
     return classifier, check_x(classifier, X)
 

@@ -270,6 +270,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """βᵀφ(x): the projection of each row by the best classifier."""
         return self._best().project(X)
 
+    def explain(self, X: Any) -> Array:
+        """What each column adds to the decision about each row, by the best classifier."""
+        return self._best().explain(X)
+
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class the best classifier predicts."""
         return self._best().score(X, y, sample_weight)

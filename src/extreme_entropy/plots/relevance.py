@@ -1,0 +1,175 @@
+"""Bars of columns: how much each matters to a classifier, or what each adds to one decision."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from ..errors import InputError
+from ..machine.explanation import explain
+from .inputs import classifier_and_rows, own_classifier, project_rows
+from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, pyplot
+
+Array = np.ndarray[Any, Any]
+
+MOST_BARS = 20
+LONGEST_NAME = 40  # letters; the middle of longer names becomes an ellipsis
+
+
+@dataclass(kw_only=True, eq=False, repr=False)
+class RelevanceDisplay:
+    """Picture of how much each column matters, to a classifier or to its decision about one row.
+
+    Horizontal bars, the largest at the top. Where there are too many columns to draw, the last bar
+    is the sum of the others. Bars of one decision go to the right where the column speaks for the
+    class in the title, to the left where it speaks against it.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    bars_ : matplotlib BarContainer
+        From top to bottom.
+
+    See Also
+    --------
+    ProjectionDisplay : The projection that the decision is made on.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from extreme_entropy import EEMClassifier
+    >>> from extreme_entropy.plots import RelevanceDisplay
+    >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
+    >>> classifier = EEMClassifier(50, relevance="learned", random_state=0).fit(X, y)
+    >>> display = RelevanceDisplay.from_estimator(classifier, max_features=5)
+    >>> len(display.bars_)  # five columns and the others
+    6
+    >>> display = RelevanceDisplay.from_row(classifier, X[:1])
+    """
+
+    values: Array  # of each column                                        (d,)
+    names: Any  # of the columns                                           (d,)
+    title: str = "Importance of columns"
+    label: str = "share of all"
+    colours: tuple[str, str] = CLASS_COLOURS[:1] * 2  # of bars to the left, and to the right
+
+    @classmethod
+    def from_estimator(
+        cls, estimator: Any, *, ax: Any = None, max_features: int = MOST_BARS
+    ) -> Self:
+        """Draw the `feature_importances_` of a classifier.
+
+        Parameters
+        ----------
+        estimator : EEMClassifier or EEKMClassifier with relevance="learned", or a pipeline that \
+ends in one
+            Fitted.
+        ax, max_features
+            As for `plot`.
+        """
+        pyplot(cls.__name__)
+        classifier = own_classifier(estimator, cls.__name__)
+        display = cls(values=classifier.feature_importances_, names=_names(classifier))
+        return display.plot(ax, max_features=max_features)
+
+    @classmethod
+    def from_row(
+        cls,
+        estimator: Any,
+        X: Any,
+        *,
+        label: Any = None,
+        ax: Any = None,
+        max_features: int = MOST_BARS,
+    ) -> Self:
+        """Draw what each column adds to the decision about one row, by `explain`.
+
+        Parameters
+        ----------
+        estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
+            Fitted.
+        X : {array-like, sparse matrix, data frame} of shape (1, n_features)
+            One row.
+        label : optional
+            The class that bars to the right speak for; by default the one predicted.
+        ax, max_features
+            As for `plot`.
+        """
+        pyplot(cls.__name__)
+        classifier, X = classifier_and_rows(estimator, X, cls.__name__)
+        if X.shape[0] != 1:
+            raise InputError(
+                f"{cls.__name__}.from_row draws one row; {X.shape[0]} came. Pass X[i : i + 1]."
+            )
+        classes, machine = classifier.classes_.tolist(), classifier.machine_
+        if label is not None and label not in classes:
+            raise InputError(f"`label` must be one of the classes {classes}; it is {label!r}.")
+        # Not `classifier.explain`, which would miss the column names of a checked row.
+        (contributions,) = explain(classifier.feature_map_, machine, X)
+        if len(classes) == 2:
+            contributions = np.stack([-contributions[0], contributions[0]])
+        scores = machine.log_probabilities(project_rows(classifier, X)) + machine.log_costs
+        c = int(scores[0].argmax()) if label is None else classes.index(label)
+        display = cls(
+            values=contributions[c],
+            names=_names(classifier),
+            title=f"For class {escaped(_short(str(classes[c])))}",
+            label=f"{'log-odds' if len(classes) == 2 else 'ln p'}, compared with a typical row",
+            colours=CLASS_COLOURS[::-1] if len(classes) == 2 and c == 0 else CLASS_COLOURS,
+        )
+        return display.plot(ax, max_features=max_features)
+
+    def plot(self, ax: Any = None, *, max_features: int = MOST_BARS) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw. By default a new figure is made, as high as the bars need.
+        max_features : int, default=20
+            The largest columns that get a bar of their own.
+        """
+        if max_features < 1:
+            raise InputError(f"`max_features` must be at least 1; it is {max_features}.")
+        if len(self.names) != len(self.values):
+            raise InputError(
+                f"There must be a name for each column; {len(self.names)} names came for "
+                f"{len(self.values)} values."
+            )
+        order = np.argsort(-np.abs(self.values), kind="stable")
+        drawn, others = order[:max_features], order[max_features:]
+        widths = [float(self.values[i]) for i in drawn]
+        names = [escaped(_short(str(self.names[i]))) for i in drawn]
+        if len(others):
+            widths.append(float(np.sum(self.values[others])))
+            names.append(f"{len(others)} other{'s' if len(others) > 1 else ''}")
+        height = 1.2 + 0.26 * len(widths)
+        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, height))
+        self.ax_, self.figure_ = ax, ax.figure
+        colours = [self.colours[int(width > 0)] for width in widths]
+        self.bars_ = ax.barh(range(len(widths)), widths, color=colours, height=0.72)
+        if len(others):
+            self.bars_[-1].set_alpha(0.45)
+        ax.set_yticks(range(len(widths)), names)
+        ax.set_ylim(len(widths) - 0.4, -0.6)
+        ax.tick_params(axis="y", length=0)
+        if min(widths) < 0:
+            ax.axvline(0, color=INK, linewidth=0.8)
+        ax.spines[["top", "right", "left"]].set_visible(False)
+        ax.set_xlabel(self.label)
+        ax.set_title(self.title, loc="left", pad=8)
+        return self
+
+
+def _names(classifier: Any) -> Any:
+    """The names of the columns; their numbers, if they have none."""
+    numbered = [f"column {i}" for i in range(classifier.n_features_in_)]
+    return getattr(classifier, "feature_names_in_", numbered)
+
+
+def _short(name: str) -> str:
+    """A name that fits beside the bars; beginning and end stay, since names often share one."""
+    return name if len(name) <= LONGEST_NAME else f"{name[:24]}…{name[-(LONGEST_NAME - 25) :]}"
