@@ -151,7 +151,8 @@ class InMemory:
         for c in range(len(classes)):
             own, sample = np.flatnonzero(labels == c), RowSample.empty(k, self.X.shape[1])
             for s in chunks(len(own), self.X.shape[1]):
-                sample = sample.with_rows(hashes[own[s]], self.X[own[s]])
+                weight = None if self.weight is None else self.weight[own[s]]
+                sample = sample.with_rows(hashes[own[s]], self.X[own[s]], weight)
             samples.append(sample)
         return ClassSamples(samples)
 

@@ -5,7 +5,7 @@ is the mean of ∇f_A∘∇f_B over rows, averaged over the classes, where β_A 
 folds that share no row: what either owes to chance averages out, and idle columns get nothing.
 Weights are w = √(v / mean v). A second classifier on columns weighted so sees more clearly; both
 rounds count equally, so that a column which matters is not lost by an early mistake. The sample has
-rows of each class alike, chosen by their content.
+distinct rows of each class alike, chosen by their content; each counts as often as it came.
 """
 
 from __future__ import annotations
@@ -51,13 +51,14 @@ def learn_weights(
     rows = np.concatenate([part.rows for part in by_class])
     labels = np.repeat(np.arange(len(by_class)), [len(part.rows) for part in by_class])
     hashes = np.concatenate([part.hashes for part in by_class])
+    counts = np.concatenate([part.counts for part in by_class])
     folds = (hashes % np.uint64(N_FOLDS)).astype(np.intp)
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
     total, weights = np.zeros(rows.shape[1]), None
     for _ in range(ROUNDS):
         phi = draw(spec, stats, sample, content, np.dtype(np.float64), weights)
         shape = (len(by_class), N_FOLDS)
-        [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h])
+        [summary] = summarise(phi, rows, labels, folds, counts, shape, [phi.h])
         neutral = np.zeros(len(by_class))
         machine = solve(
             summary,
@@ -67,7 +68,7 @@ def learn_weights(
             log_priors=neutral,
             log_costs=neutral,
         )
-        squares = _agreement(phi, summary, machine, rows, labels)
+        squares = _agreement(phi, summary, machine, rows, labels, counts)
         if not squares.any():  # the classes look alike
             squares = np.ones_like(squares)
         squares /= squares.mean()
@@ -77,7 +78,7 @@ def learn_weights(
 
 
 def _agreement(
-    phi: FeatureMap, summary: Summary, machine: Machine, rows: Array, labels: Array
+    phi: FeatureMap, summary: Summary, machine: Machine, rows: Array, labels: Array, counts: Array
 ) -> Array:
     """v: the mean product of two gradients of each column, averaged over classes and pairs   (d,).
 
@@ -91,14 +92,15 @@ def _agreement(
     per_class = GRADIENT_NUMBERS // (len(operators) * rows.shape[1] * n_classes)
     most = int(np.clip(per_class, 20, GRADIENT_ROWS))
     chosen = np.concatenate([np.flatnonzero(labels == c)[:most] for c in range(n_classes)])
-    labels = labels[chosen]
+    labels, counts = labels[chosen], counts[chosen]
     gradient = phi.gradient(phi.scaling(rows[chosen]), operators)
     gradient = gradient.reshape(len(SPLITS), 2, n_pairs, *gradient.shape[1:])
     products = (gradient[:, 0] * gradient[:, 1]).mean(axis=0)
     v = np.zeros(rows.shape[1])
     for p, pair in enumerate(machine.pairs):
         for c in pair:
-            v += products[p][labels == c].mean(axis=0)
+            own = labels == c
+            v += counts[own] @ products[p][own] / counts[own].sum()
     return np.maximum(v, 0.0)
 
 
