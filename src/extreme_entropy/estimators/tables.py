@@ -19,7 +19,7 @@ from ..features.content import ContentHash, RowSample
 from ..features.feature_map import FeatureMap, Spec, draw
 from ..features.scaling import ColumnStats
 from ..machine.predictor import Answer, Predictor
-from ..machine.relevance import LEARNING_ROWS, learn_weights
+from ..machine.relevance import LEARNING_ROWS, Relevance, learn_relevance
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
 from .inputs import Columns, check_block, check_columns, check_rows
@@ -338,7 +338,7 @@ class Sampled:
     sample: RowSample
     by_class: ClassSamples | None  # for learned relevance
     dtype: np.dtype[Any]
-    learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
+    learned: dict[Any, Relevance] = field(default_factory=dict)  # of columns, by scale
 
     @classmethod
     def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
@@ -353,13 +353,14 @@ class Sampled:
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
         with one_blas_thread():
-            weights = None
-            if spec.relevance == "learned" and self.by_class is not None:
-                if spec.scale not in self.learned:
-                    given = self.stats, self.sample, self.by_class.samples, self.content
-                    self.learned[spec.scale] = learn_weights(spec.scale, *given)
-                weights = self.learned[spec.scale]
-            return draw(spec, self.stats, self.sample, self.content, self.dtype, weights)
+            given = spec, self.stats, self.sample, self.content, self.dtype
+            if spec.relevance == "uniform" or self.by_class is None:
+                return draw(*given)
+            if spec.scale not in self.learned:
+                rows = self.stats, self.sample, self.by_class.samples, self.content
+                self.learned[spec.scale] = learn_relevance(spec.scale, *rows)
+            weights, helps = self.learned[spec.scale]
+            return replace(draw(*given, weights if helps else None), relevance=weights)
 
     @property
     def rows_sampled(self) -> bool:

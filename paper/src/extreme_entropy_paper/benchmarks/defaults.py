@@ -257,7 +257,7 @@ def defaults(
 ) -> None:
     """Score our settings and baselines on the paper's data; docs/defaults.md, about an hour.
 
-    With --model the page keeps its older rows of the other models; with --dataset it stays as it is.
+    With --model the page keeps its older rows of other models; with --dataset it stays as it is.
     """
     part = bool(datasets)
     if not only_render:
