@@ -219,9 +219,9 @@ The paper's 24 data sets: means over stratified 3-fold cross-validation with {se
 nothing tuned by hand, h = {h} unless stated otherwise. GMean and AUC are in percent. Log-loss and
 Brier score are of the probabilities: ours with `priors="empirical"`, those of the baselines as they
 give them, of which the balanced ones answer for classes of equal size. LightGBM chooses its
-threshold by the GMean of five inner folds. CatBoost, if listed, has 300 trees. Big sets are subsampled
-at their own class ratio (`benchmarks/defaults.py` of the package says how). Rows older than the
-last three measures have GMean alone."""
+threshold by the GMean of five inner folds. CatBoost, if listed, has 300 trees. Big sets are
+subsampled at their own class ratio (`benchmarks/defaults.py` of the package says how). Rows older
+than the last three measures have GMean alone."""
 
 TRIED = """## What else was tried
 
