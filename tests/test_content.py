@@ -192,6 +192,24 @@ def rows_in_parts(draw):
 
 
 @given(rows_in_parts())
+def test_every_repeat_of_a_drawn_row_is_counted(example):
+    """Whatever the parts; a weight counts as repetition."""
+    X, parts, k = example
+    content, drawn, weighted = (
+        _hash(X),
+        RowSample.empty(k, X.shape[1]),
+        RowSample.empty(k, X.shape[1]),
+    )
+    for a, b in parts:
+        drawn = drawn.with_rows(content(X[a:b]), X[a:b])
+        weighted = weighted.with_rows(content(X[a:b]), X[a:b], np.full(b - a, 2.0))
+    hashes, counts = np.unique(content(X), return_counts=True)
+    np.testing.assert_array_equal(drawn.hashes, hashes[:k])
+    np.testing.assert_array_equal(drawn.counts, counts[:k])
+    np.testing.assert_array_equal(weighted.counts, 2 * counts[:k])
+
+
+@given(rows_in_parts())
 def test_the_draw_merges(example):
     """The draw of the whole is the draw of the parts' draws, in any order, dense or sparse."""
     X, parts, k = example

@@ -172,3 +172,29 @@ def test_no_scored_row_took_part_in_learning_weights():
     X, y = rng.normal(size=(400, 60)), np.arange(400) % 2
     search = EEKMClassifierCV((40,), kernel="mixed", relevance="learned", cv=5, random_state=0)
     assert abs(search.fit(X, y).path_.mean_scores - 0.5).max() < 0.1
+
+
+@every
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_columns_count_alike_where_weights_do_not_help(classifier, n_classes):
+    """φ is then the one of uniform relevance, and importances are there all the same."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(300, 8)), np.arange(300) % n_classes  # nothing to be learned
+    learned = clone(classifier).fit(X, y)
+    uniform = clone(classifier).set_params(relevance="uniform").fit(X, y)
+    assert all(map(same, learned.feature_map_.parts, uniform.feature_map_.parts))
+    assert np.array_equal(learned.predict_proba(X), uniform.predict_proba(X))
+    assert learned.feature_importances_.sum() == pytest.approx(1.0)
+
+
+@every
+def test_relevance_counts_repeated_rows(classifier):
+    """A weight is repetition for the weights of columns too, and they notice it."""
+    X, y = few_of_many()
+    weight = np.where(X[:, 3] > 0.5, 9, 1)
+    plain = clone(classifier).fit(X, y)
+    weighted = clone(classifier).fit(X, y, sample_weight=weight)
+    repeated = clone(classifier).fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+    ours = weighted.feature_importances_
+    np.testing.assert_allclose(ours, repeated.feature_importances_, rtol=1e-6, atol=1e-9)
+    assert not np.allclose(ours, plain.feature_importances_, rtol=1e-2)

@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from sklearn.metrics import log_loss
 
 from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import ExtremeEntropyError
@@ -118,6 +119,27 @@ def test_every_model_of_the_list_fits_and_predicts(name, rng):
 def test_every_comparison_takes_its_models_from_the_list():
     for names in (speed.MODELS, defaults.LISTED, multiclass.OURS, multiclass.BASELINES):
         assert {name.removesuffix(", float32") for name in names} <= set(CLASSIFIERS)
+
+
+def test_models_without_probabilities_have_no_log_loss(rng):
+    """Ours are scored under the classes' shares, whatever priors they decide with."""
+    y = np.where(np.arange(120) % 4, -1, 1)
+    X = rng.normal(size=(120, 3)) + (y[:, None] > 0)
+    found = {}
+    for name in ("EEM-default", "Nystroem+LDA", "SVC, balanced"):
+        found[name] = defaults.scores(make(name, Given(len(X), 0, size=20)).fit(X, y), X, y)
+    assert set(found["SVC, balanced"]) == {"gmean", "auc"}
+    assert set(found["EEM-default"]) == {"gmean", "auc", "log_loss", "brier"}
+    fitted = make("EEM-default", Given(len(X), 0, size=20)).set_params(priors="empirical").fit(X, y)
+    theirs = log_loss(y, fitted.predict_proba(X)[:, 1])
+    assert found["EEM-default"]["log_loss"] == pytest.approx(theirs, abs=1e-4)
+
+
+def test_a_measure_that_rows_lack_is_not_a_number():
+    rows = [{"dataset": "a", "model": "EEM-default", "gmean": value} for value in (80.0, 90.0)]
+    rows += [{"dataset": "a", "model": "LightGBM", "gmean": 70.0, "auc": 75.0}]
+    np.testing.assert_array_equal(defaults.table(rows, "gmean"), [[85.0, 70.0]])
+    np.testing.assert_array_equal(defaults.table(rows, "auc"), [[np.nan, 75.0]])
 
 
 def test_the_machine_from_ready_parts_is_ours(rng):

@@ -42,9 +42,10 @@ default="from_dtype"
         How columns are brought to a common range.
     relevance : {"learned", "uniform"}, default="uniform"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
-        each class how much each column matters, and columns are weighted so; with the "mixed"
-        kernel in its Laplacian part alone. The weights are frozen with the landmarks. Worth trying,
-        with kernel="mixed", where few of many columns matter.
+        each class how much each column matters, and columns are weighted so if that separates
+        held-out rows better; with the "mixed" kernel in its Laplacian part alone. The weights are
+        frozen with the landmarks. Worth trying, with kernel="mixed", where few of many columns
+        matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.

@@ -47,9 +47,10 @@ default="from_dtype"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
     relevance : {"learned", "uniform"}, default="uniform"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
-        each class how much each column matters. A "mixed" layer then has Laplacian neurons on
-        columns weighted so, in turn with the others; any other layer sees weighted columns alone.
-        The weights are frozen with the layer. Worth trying where few of many columns matter.
+        each class how much each column matters, and uses it if that separates held-out rows
+        better. A "mixed" layer then has Laplacian neurons on columns weighted so, in turn with the
+        others; any other layer sees weighted columns alone. The weights are frozen with the layer.
+        Worth trying where few of many columns matter.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.

@@ -21,7 +21,7 @@ from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
 from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
 from ..machine.predictor import Answer, Predictor
-from ..machine.relevance import LEARNING_ROWS, learn_weights
+from ..machine.relevance import LEARNING_ROWS, Relevance, learn_relevance
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
 from .inputs import Columns, check_block, check_columns, check_rows
@@ -168,7 +168,8 @@ class InMemory:
         for c in range(len(classes)):
             own, sample = np.flatnonzero(labels == c), RowSample.empty(k, self.X.shape[1])
             for s in chunks(len(own), self.X.shape[1]):
-                sample = sample.with_rows(hashes[own[s]], self.X[own[s]])
+                weight = None if self.weight is None else self.weight[own[s]]
+                sample = sample.with_rows(hashes[own[s]], self.X[own[s]], weight)
             samples.append(sample)
         return ClassSamples(samples)
 
@@ -397,7 +398,7 @@ class Sampled:
     by_class: ClassSamples | None  # for learned relevance
     dtype: np.dtype[Any]
     n_jobs: int | None = 1
-    learned: dict[Any, Array] = field(default_factory=dict)  # weights of columns, by scale
+    learned: dict[Any, Relevance] = field(default_factory=dict)  # of columns, by scale
 
     @classmethod
     def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
@@ -424,20 +425,17 @@ class Sampled:
     def draw(self, spec: Spec) -> FeatureMap:
         """φ as specified."""
         with one_blas_thread():
-            weights = None
-            if spec.relevance == "learned" and self.by_class is not None:
-                if spec.scale not in self.learned:
-                    self.learned[spec.scale] = learn_weights(
-                        spec.scale,
-                        self.stats,
-                        self.sample,
-                        self.by_class.samples,
-                        self.content,
-                        Threads(self.n_jobs),
-                    )
-                weights = self.learned[spec.scale]
-            given = self._encoding(spec), self.stats, self.sample, self.content, self.dtype
-            return draw(spec, *given, weights, move=self.stats.n >= MANY_ROWS)
+            given = spec, self._encoding(spec), self.stats, self.sample, self.content, self.dtype
+            move = self.stats.n >= MANY_ROWS
+            if spec.relevance == "uniform" or self.by_class is None:
+                return draw(*given, move=move)
+            if spec.scale not in self.learned:
+                rows = self.stats, self.sample, self.by_class.samples, self.content
+                threads = Threads(self.n_jobs)
+                self.learned[spec.scale] = learn_relevance(spec.scale, *rows, threads)
+            weights, helps = self.learned[spec.scale]
+            phi = draw(*given, weights if helps else None, move=move)
+            return replace(phi, relevance=weights)
 
     def _encoding(self, spec: Spec) -> Encoding:
         """The encoding, which needs no sampled rows where φ needs none."""

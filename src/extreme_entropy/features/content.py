@@ -82,23 +82,25 @@ def _mix(z: Array) -> Array:
 class RowSample:
     """The rows with the k smallest hashes among distinct rows: a sample that merges.
 
-    The first rows of a sample are the sample of a smaller k.
+    The first rows of a sample are the sample of a smaller k. A row of the final sample was in every
+    sample on the way, so that its count misses none of its repeats.
     """
 
     k: int
     hashes: Array  # increasing   (≤k,)
     rows: Array  # (≤k, d)
+    counts: Array  # how often each came, or the total of its weights   (≤k,)
 
     @classmethod
     def empty(cls, k: int, d: int) -> RowSample:
         """The sample of no rows: the identity of `+`."""
-        return cls(k, np.empty(0, np.uint64), np.empty((0, d)))
+        return cls(k, np.empty(0, np.uint64), np.empty((0, d)), np.empty(0))
 
     def __add__(self, other: RowSample) -> RowSample:
-        return self.with_rows(other.hashes, other.rows)
+        return self.with_rows(other.hashes, other.rows, other.counts)
 
-    def with_rows(self, hashes: Array, X: Any) -> RowSample:
-        """The sample after more rows, dense or sparse, with these hashes."""
+    def with_rows(self, hashes: Array, X: Any, weight: Array | None = None) -> RowSample:
+        """The sample after more rows, dense or sparse, with these hashes and weights."""
         if not len(hashes) or not self.k:
             return self
         if len(self.hashes) == self.k:
@@ -110,7 +112,11 @@ class RowSample:
             return self
         rows = X[wanted]
         rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-        hashes = np.concatenate([self.hashes, hashes[wanted]])
+        more = np.ones(len(wanted)) if weight is None else weight[wanted]
+        hashes, counts = (
+            np.concatenate([self.hashes, hashes[wanted]]),
+            np.concatenate([self.counts, more]),
+        )
         rows = np.concatenate([self.rows, rows.astype(np.float64, copy=False)])
         # Sort by hash; of rows with one hash keep the least, column by column.
         order = np.argsort(hashes, kind="stable")
@@ -121,5 +127,6 @@ class RowSample:
             shared[:-1] |= repeats
             tied = order[shared]
             order[shared] = tied[np.lexsort((*rows[tied].T[::-1], hashes[tied]))]
-        kept = order[np.concatenate([[True], ~repeats])][: self.k]
-        return RowSample(self.k, hashes[kept], rows[kept] + 0.0)  # −0.0 as 0.0
+        starts = np.flatnonzero(np.concatenate([[True], ~repeats]))
+        kept, counts = order[starts[: self.k]], np.add.reduceat(counts[order], starts)
+        return RowSample(self.k, hashes[kept], rows[kept] + 0.0, counts[: self.k])  # −0.0 as 0.0

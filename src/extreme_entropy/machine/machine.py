@@ -136,7 +136,7 @@ def solve(
     best, held_out = 0, None
     if summary.n_folds > 1 and (cross_fitted or auto):
         tasks = (
-            partial(_project_fold, summary, fold, totals, pairs, shrinkage, ridges)
+            partial(project_fold, summary, fold, totals, pairs, shrinkage, ridges)
             for fold in range(summary.n_folds)
         )
         held_out = HeldOut.pooled(np.stack(list(execute(tasks))))
@@ -197,7 +197,7 @@ class HeldOut(NamedTuple):
         return cls(total, mean, variance, (n > 0).sum(axis=0), rounded)
 
 
-def _project_fold(
+def project_fold(
     summary: Summary,
     fold: int,
     totals: list[ClassMoments],

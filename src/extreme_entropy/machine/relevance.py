@@ -5,136 +5,201 @@ is the mean of ∇f_A∘∇f_B over rows, averaged over the classes, where β_A 
 folds that share no row: what either owes to chance averages out, and idle columns get nothing.
 Weights are w = √(v / mean v). A second classifier on columns weighted so sees more clearly; both
 rounds count equally, so that a column which matters is not lost by an early mistake. The sample has
-rows of each class alike, chosen by their content.
+distinct rows of each class alike, chosen by their content; each counts as often as it came.
+
+A and B are two of five folds each, and leave one out. So the second round is fitted once for each
+fold, with weights that this fold had no part in. Its rows then tell what weights are worth: they
+help if they separate held-out rows better, by more than chance might, than columns that all count
+alike.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
+from itertools import combinations
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines.threads import Executor, chunks, serial
+from ..engines.threads import Executor, serial
 from ..features.content import ContentHash, RowSample
 from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, KernelSpec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats, fit_scaling
 from ..moments.reduction import summarise
 from ..moments.summary import Summary
-from .machine import Machine, solve
+from .machine import SHARES, HeldOut, project_fold
 from .operator import Ridge, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
 
 LEARNING_ROWS = 1000  # of each class, that machines are fitted on
 GRADIENT_ROWS = 300  # of each class, at which gradients are taken
-GRADIENT_NUMBERS = 2**24  # pairs × rows × columns: fewer rows where this would be exceeded
+GRADIENT_NUMBERS = 2**24  # operators × rows × columns: fewer rows where this would be exceeded
 LANDMARKS = 300
-ROUNDS = 2
 N_FOLDS = 5
-# Two folds against the other three, each fold in two of the smaller groups.
-SPLITS = [((k, (k + 1) % 5), ((k + 2) % 5, (k + 3) % 5, (k + 4) % 5)) for k in range(5)]
+PAIRS_OF_FOLDS = list(combinations(range(N_FOLDS), 2))
+MARGIN = 0.5  # standard errors by which weights must separate held-out rows better
+RIDGES = [Ridge(relative=share) for share in SHARES]
 
 
-def learn_weights(
+class Relevance(NamedTuple):
+    """How much columns count, and whether it helps to weight them so."""
+
+    weights: Array  # their mean square is 1   (d,)
+    helps: bool
+
+
+def learn_relevance(
     scale: str | None,
     stats: ColumnStats,
     sample: RowSample,
     by_class: Sequence[RowSample],
     content: ContentHash,
     execute: Executor = serial,
-) -> Array:
-    """The weight of each column; their mean square is 1. Classes without rows count for nothing.
+) -> Relevance:
+    """The relevance of each column. Classes without rows count for nothing.
 
     Rows are encoded, and stay as they are.
     """
     by_class = [part for part in by_class if len(part.rows)]
     if len(by_class) < 2:
-        return np.ones(len(stats.low))
-    rows = np.concatenate([part.rows for part in by_class])
-    labels = np.repeat(np.arange(len(by_class)), [len(part.rows) for part in by_class])
-    hashes = np.concatenate([part.hashes for part in by_class])
-    folds = (hashes % np.uint64(N_FOLDS)).astype(np.intp)
+        return Relevance(np.ones(len(stats.low)), helps=False)
+    rows = _Rows.of(by_class)
+    some = rows.some_of_each_class()
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
-    encoding = plain_encoding(rows.shape[1])
+    encoding = plain_encoding(rows.X.shape[1])
     scaling = fit_scaling(scale, stats, sample.rows[:SAMPLE_ROWS])
-    total, weights = np.zeros(rows.shape[1]), None
-    for _ in range(ROUNDS):
+
+    def fitted(weights: Array | None) -> tuple[FeatureMap, Summary]:
         # Landmarks stay where they are: on few knots, gradients would have few steps.
         given = spec, encoding, stats, sample, content, np.dtype(np.float64), weights
         phi = draw(*given, scaling=scaling, move=False)
-        shape = (len(by_class), N_FOLDS)
-        [summary] = summarise(phi, rows, labels, folds, None, shape, [phi.h], execute)
-        neutral = np.zeros(len(by_class))
-        machine = solve(
-            summary,
-            shrinkage="ledoit-wolf",
-            ridge="auto",
-            cross_fitted=False,
-            log_priors=neutral,
-            log_costs=neutral,
-            execute=execute,
+        return phi, rows.summary(phi)
+
+    phi, summary = fitted(None)
+    alike = HeldOut.pooled(np.stack([_held_out(summary, k) for k in range(N_FOLDS)]))
+    ridge = RIDGES[int(np.argmax(alike.separations))]
+    Z = phi.scaling(some.X)
+    gradients = _gradients(phi, summary, ridge, Z, PAIRS_OF_FOLDS)
+    first = [_agreement(gradients, k) for k in range(N_FOLDS)]
+    second = np.empty_like(first[0])
+
+    def without(k: int) -> Array:
+        """A fold's rows, held out from both rounds."""
+        own = some.folds == k
+        phi, summary = fitted(np.sqrt(some.mean_squares(first[k], ~own)))
+        others = [pair for pair in PAIRS_OF_FOLDS if k not in pair]
+        second[:, own] = _agreement(_gradients(phi, summary, ridge, Z[own], others), k)
+        return _held_out(summary, k)
+
+    held_out = execute(partial(without, k) for k in range(N_FOLDS))
+    weighted = HeldOut.pooled(np.stack(list(held_out)))
+    squares = some.mean_squares(np.mean(first, axis=0)) + some.mean_squares(second)
+    gain = weighted.separations.max() - alike.separations.max()
+    return Relevance(np.sqrt(squares / 2), bool(gain > MARGIN * rows.standard_error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Sampled rows of all classes."""
+
+    X: Array
+    labels: Array
+    counts: Array
+    folds: Array
+
+    @classmethod
+    def of(cls, by_class: Sequence[RowSample]) -> _Rows:
+        hashes = np.concatenate([part.hashes for part in by_class])
+        return cls(
+            np.concatenate([part.rows for part in by_class]),
+            np.repeat(np.arange(len(by_class)), [len(part.rows) for part in by_class]),
+            np.concatenate([part.counts for part in by_class]),
+            (hashes % np.uint64(N_FOLDS)).astype(np.intp),
         )
-        squares = _agreement(phi, summary, machine, rows, labels, execute)
-        if not squares.any():  # the classes look alike
-            squares = np.ones_like(squares)
-        squares /= squares.mean()
-        total += squares / ROUNDS
-        weights = np.sqrt(squares)
-    return np.sqrt(total)
+
+    @property
+    def n_classes(self) -> int:
+        return int(self.labels[-1]) + 1
+
+    @property
+    def standard_error(self) -> float:
+        """Of the difference of two means in standard deviations, averaged over pairs of classes."""
+        variances = 1 / np.bincount(self.labels, self.counts)
+        return float(np.mean([np.sqrt(a + b) for a, b in combinations(variances, 2)]))
+
+    def some_of_each_class(self) -> _Rows:
+        """The rows at which gradients are taken."""
+        pairs, d = self.n_classes * (self.n_classes - 1) // 2, self.X.shape[1]
+        per_class = GRADIENT_NUMBERS // (len(PAIRS_OF_FOLDS) * pairs * d * self.n_classes)
+        most = int(np.clip(per_class, 20, GRADIENT_ROWS))
+        kept = [np.flatnonzero(self.labels == c)[:most] for c in range(self.n_classes)]
+        at = np.concatenate(kept)
+        return _Rows(self.X[at], self.labels[at], self.counts[at], self.folds[at])
+
+    def summary(self, phi: FeatureMap) -> Summary:
+        shape = (self.n_classes, N_FOLDS)
+        rows = (self.X, self.labels, self.folds, self.counts)
+        return summarise(phi, *rows, shape, [phi.h])[0]
+
+    def mean_squares(self, products: Array, counted: Array | None = None) -> Array:
+        """v / mean v, from products of gradients (pairs, n, d) at these rows or some of them."""
+        counts = self.counts if counted is None else self.counts * counted
+        v = np.zeros(self.X.shape[1])
+        for p, pair in enumerate(combinations(range(self.n_classes), 2)):
+            for c in pair:
+                own = counts * (self.labels == c)
+                v += own @ products[p] / (own.sum() or 1.0)
+        v = np.maximum(v, 0.0)
+        return v / v.mean() if v.any() else np.ones_like(v)  # the classes look alike
 
 
-def _agreement(
-    phi: FeatureMap,
-    summary: Summary,
-    machine: Machine,
-    rows: Array,
-    labels: Array,
-    execute: Executor,
-) -> Array:
-    """v: the mean product of two gradients of each column, averaged over classes and pairs   (d,).
-
-    The two belong to operators that share no row: one of two folds, one of the other three. What
-    they owe to chance is independent and averages out.
-    """
-    groups = (partial(_operators, summary, group, machine) for split in SPLITS for group in split)
-    operators = np.concatenate(list(execute(groups)))
-    n_classes = len(summary.moments)
-    per_class = GRADIENT_NUMBERS // (len(operators) * rows.shape[1] * n_classes)
-    most = int(np.clip(per_class, 20, GRADIENT_ROWS))
-    chosen = np.concatenate([np.flatnonzero(labels == c)[:most] for c in range(n_classes)])
-    rows, labels = rows[chosen], labels[chosen]
-    parts = chunks(len(rows), len(operators) * rows.shape[1])
-    tasks = (partial(_products, phi, operators, rows[chunk]) for chunk in parts)
-    products = np.concatenate(list(execute(tasks)), axis=1)
-    v = np.zeros(rows.shape[1])
-    for p, pair in enumerate(machine.pairs):
-        for c in pair:
-            v += products[p][labels == c].mean(axis=0)
-    return np.maximum(v, 0.0)
+def _held_out(summary: Summary, fold: int) -> Array:
+    """Projections of a fold's rows for each ridge, as `project_fold` gives them."""
+    totals = [summary.of_class(c) for c in range(len(summary.moments))]
+    pairs = tuple(combinations(range(len(totals)), 2))
+    return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES)
 
 
-def _products(phi: FeatureMap, operators: Array, rows: Array) -> Array:
-    """The product of two gradients at each row, averaged over splits   (pairs, n, d)."""
-    gradient = phi.gradient(phi.scaling(rows), operators)
-    gradient = gradient.reshape(len(SPLITS), 2, -1, *rows.shape)
-    return (gradient[:, 0] * gradient[:, 1]).mean(axis=0)
+Gradients = dict[tuple[int, int], Array]  # by the folds that the operators were fitted on
 
 
-def _operators(summary: Summary, group: tuple[int, ...], machine: Machine) -> Array:
-    """β of each pair of classes from the rows of some folds, with the ridge of the machine.
+def _gradients(
+    phi: FeatureMap, summary: Summary, ridge: Ridge, Z: Array, groups: list[tuple[int, int]]
+) -> Gradients:
+    """∇f at scaled rows, for each pair of classes   (pairs, n, d)."""
+    operators = [_operators(summary, group, ridge) for group in groups]
+    gradient = phi.gradient(Z, np.concatenate(operators))
+    gradient = gradient.reshape(len(groups), -1, *Z.shape)
+    return dict(zip(groups, gradient, strict=True))
+
+
+def _agreement(gradients: Gradients, left_out: int) -> Array:
+    """∇f_A∘∇f_B, averaged over the three ways to halve the four folds that are left."""
+    first, *others = (k for k in range(N_FOLDS) if k != left_out)
+    total: Any = 0.0
+    for partner in others:
+        b, c = (k for k in others if k != partner)
+        total = total + gradients[first, partner] * gradients[b, c]
+    return total / len(others)
+
+
+def _operators(summary: Summary, group: tuple[int, int], ridge: Ridge) -> Array:
+    """β of each pair of classes from the rows of some folds.
 
     Zero where those folds lack a class: the pair then counts for no column.
     """
     classes = [
         shrink(reduce(add, [folds[k] for k in group]), "ledoit-wolf") for folds in summary.moments
     ]
-    operators = np.zeros_like(machine.operators)
-    for p, (i, j) in enumerate(machine.pairs):
-        if classes[i].n and classes[j].n:
-            ridge = Ridge(float(machine.ridges[p]))
-            operators[p] = operators_of(classes[i], classes[j], [ridge])[0][0]
-    return operators
+    operators = []
+    for negative, positive in combinations(classes, 2):
+        if negative.n and positive.n:
+            operators.append(operators_of(negative, positive, [ridge])[0][0])
+        else:
+            operators.append(np.zeros_like(negative.mean))
+    return np.array(operators)
