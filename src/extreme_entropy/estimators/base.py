@@ -707,7 +707,6 @@ than two classes
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
     def _html_repr(self) -> str:
