@@ -116,10 +116,22 @@ def _lightgbm_with_threshold(given: Given) -> Any:
     )
 
 
+def _lightgbm_at_the_prior(given: Given) -> Any:
+    return AtThePrior(_lightgbm(given))
+
+
 def _xgboost(given: Given) -> Any:
     from xgboost import XGBClassifier
 
     return Weighted(XGBClassifier(n_jobs=given.threads, random_state=given.seed))
+
+
+def _xgboost_at_the_prior(given: Given) -> Any:
+    from xgboost import XGBClassifier
+
+    return AtThePrior(
+        XGBClassifier(enable_categorical=True, n_jobs=given.threads, random_state=given.seed)
+    )
 
 
 def _catboost(given: Given) -> Any:
@@ -155,23 +167,25 @@ class Weighted(ClassifierMixin, BaseEstimator):
 
 
 class AtThePrior(ClassifierMixin, BaseEstimator):
-    """A classifier of two classes whose threshold is the positive class's share in training."""
+    """A classifier that predicts the class whose probability is largest for its share in training.
+
+    Of two classes it predicts the second where its probability exceeds its share.
+    """
 
     def __init__(self, estimator: Any) -> None:
         self.estimator = estimator
 
     def fit(self, X: Any, y: Any) -> Self:
-        self.fitted_ = clone(self.estimator).fit(X, y)
-        self.classes_ = self.fitted_.classes_
-        self.prior_ = np.mean(y == self.classes_[1])
+        self.classes_, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+        self.fitted_ = clone(self.estimator).fit(X, labels)
+        self.priors_ = counts / counts.sum()
         return self
 
     def predict_proba(self, X: Any) -> Any:
         return self.fitted_.predict_proba(X)
 
     def predict(self, X: Any) -> Any:
-        positive = self.fitted_.predict_proba(X)[:, 1] >= self.prior_
-        return self.classes_[positive.astype(int)]
+        return self.classes_[(self.fitted_.predict_proba(X) / self.priors_).argmax(axis=1)]
 
 
 # ------------------------------------------------------------------ kernels
@@ -320,8 +334,10 @@ CLASSIFIERS = {
     "HistGradientBoosting": Entry(_boosting, "trees"),
     "HistGradientBoosting, at the prior": Entry(_boosting_at_the_prior, "trees"),
     "LightGBM": Entry(_lightgbm_with_threshold, "trees", "lightgbm"),
+    "LightGBM, at the prior": Entry(_lightgbm_at_the_prior, "trees", "lightgbm"),
     "LightGBM, balanced": Entry(partial(_lightgbm, class_weight="balanced"), "trees", "lightgbm"),
     "XGBoost, balanced": Entry(_xgboost, "trees", "xgboost"),
+    "XGBoost, at the prior": Entry(_xgboost_at_the_prior, "trees", "xgboost"),
     "CatBoost, balanced": Entry(_catboost, "trees", "catboost"),
     "BalancedRandomForest": Entry(_forest, "trees", "imblearn"),
     "EasyEnsemble": Entry(_easy_ensemble, "trees", "imblearn"),
