@@ -4,8 +4,10 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from extreme_entropy import EEKMClassifier
+from extreme_entropy_paper.baselines import TunedThreshold
 from extreme_entropy_paper.benchmarks import tables
 from extreme_entropy_paper.datasets.tables import TABLES, load_table
 from extreme_entropy_paper.errors import DatasetError
@@ -103,6 +105,26 @@ def test_ours_are_those_of_the_defaults():
     assert made == EEKMClassifier(random_state=3).get_params()
 
 
+def test_a_tuned_threshold_may_be_far_below_the_hundredth_of_the_largest_probability(rng):
+    """Where 1 % of the rows are positive and probabilities of nearly all rows are tiny."""
+
+    class Tiny(ClassifierMixin, BaseEstimator):
+        def fit(self, X, y):
+            self.classes_ = np.unique(y)
+            return self
+
+        def predict_proba(self, X):
+            p = np.where(X[:, 0] > 3, 0.99, 1e-4 * (X[:, 0] > 1))
+            return np.column_stack([1 - p, p])
+
+    y = (np.arange(1000) % 100 == 0).astype(int)
+    X = rng.uniform(0, 1, size=(1000, 1)) + 1.5 * y[:, None]
+    X[0] = 4
+    fitted = TunedThreshold(Tiny(), 0).fit(X, y)
+    assert fitted.threshold_ == pytest.approx(1e-4)
+    np.testing.assert_array_equal(fitted.predict(X), y)
+
+
 # ------------------------------------------------------------------ the page
 
 
@@ -118,7 +140,7 @@ def rows_with(gmeans):
 
 
 def test_the_page_tells_where_others_are_ahead():
-    tuned, prior, forest = "LightGBM", "LightGBM, at the prior", "BalancedRandomForest"
+    tuned, prior, forest = tables.TUNED, tables.AT_THE_PRIOR, "BalancedRandomForest"
     rows = rows_with(
         {
             "churn": {"EEKM-default": 80.0, "EEM-default": 90.0, tuned: 85.0, prior: 70.0},
@@ -128,8 +150,9 @@ def test_the_page_tells_where_others_are_ahead():
     )
     text = "\n".join(tables.page(rows, []))
     assert "ahead by more than 2 on 1 of 3 tables (nafld +2.5)" in text
-    assert "behind by more than 2 on 1 (churn -5.0), within 2 on 1; -1.2 in the mean." in text
-    assert "is ahead by more than 2 on churn (LightGBM, 85.0), nafld (Balanced" in text
+    assert "behind by more than 2 on 1 (churn -5.0), within 2 on 1; -1.2 in" in text
+    assert "-1.2 in the mean and -1.0 in the median." in text
+    assert "is ahead by more than 2 on churn (LightGBM, tuned threshold, 85.0), nafld" in text
     assert "| churn | 80.0 | **90.0** | 85.0 | 70.0 |" in text
     assert "| diamonds | 60.0 | 60.0 |  | **61.0** |" in text
     assert "## All rows" not in text
