@@ -117,6 +117,9 @@ def test_a_tuned_threshold_may_be_far_below_the_hundredth_of_the_largest_probabi
             p = np.where(X[:, 0] > 3, 0.99, 1e-4 * (X[:, 0] > 1))
             return np.column_stack([1 - p, p])
 
+        def predict(self, X):
+            return self.classes_[self.predict_proba(X).argmax(axis=1)]
+
     y = (np.arange(1000) % 100 == 0).astype(int)
     X = rng.uniform(0, 1, size=(1000, 1)) + 1.5 * y[:, None]
     X[0] = 4

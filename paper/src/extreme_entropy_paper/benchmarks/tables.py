@@ -2,8 +2,8 @@
 
 Every model sees the same stratified splits, 70 % of the rows to learn and 30 % to predict. Ours get
 the frame unchanged. For the trees it is prepared as their documentation asks for: see `ForTrees`.
-Nothing is tuned by hand; "tuned threshold" is chosen by the GMean of inner folds, and "at the prior"
-decides by the classes' shares in training.
+Nothing is tuned by hand; a "tuned threshold" is chosen by the GMean of inner folds, and "at the
+prior" decides by the classes' shares in training.
 """
 
 from __future__ import annotations
@@ -197,16 +197,18 @@ def verdict(rows: list[Row], own: str) -> list[str]:
         return ", ".join(f"{d} {by:+.1f}" for d, by in sorted(of.items(), key=lambda x: -abs(x[1])))
 
     text = (
-        f"**{own}** against LightGBM with a tuned threshold, in points of GMean: ahead by more than {CLEAR:g} on "
-        f"{len(ahead)} of {len(datasets)} tables ({listed(ahead) or 'none'}), behind by more than "
-        f"{CLEAR:g} on {len(behind)} ({listed(behind) or 'none'}), within {CLEAR:g} on "
+        f"**{own}** against LightGBM with a tuned threshold, in points of GMean: ahead by more "
+        f"than {CLEAR:g} on {len(ahead)} of {len(datasets)} tables "
+        f"({listed(ahead) or 'none'}), behind by more than {CLEAR:g} on {len(behind)} "
+        f"({listed(behind) or 'none'}), within {CLEAR:g} on "
         f"{len(datasets) - len(ahead) - len(behind)}; "
         f"{np.mean(list(lead.values())):+.1f} in the mean and "
         f"{np.median(list(lead.values())):+.1f} in the median. "
     )
     if beaten:
         named = ", ".join(f"{d} ({name}, {g:.1f})" for d, (g, name) in beaten.items())
-        text += f"The best of all baselines, chosen in hindsight, is ahead by more than {CLEAR:g} on {named}."
+        text += "The best of all baselines, chosen in hindsight, is ahead by more than "
+        text += f"{CLEAR:g} on {named}."
     else:
         text += f"No baseline is ahead by more than {CLEAR:g} on any table."
     return [text, ""]
