@@ -202,8 +202,8 @@ def verdict(rows: list[Row], own: str) -> list[str]:
         f"({listed(ahead) or 'none'}), behind by more than {CLEAR:g} on {len(behind)} "
         f"({listed(behind) or 'none'}), within {CLEAR:g} on "
         f"{len(datasets) - len(ahead) - len(behind)}; "
-        f"{np.mean(list(lead.values())):+.1f} in the mean and "
-        f"{np.median(list(lead.values())):+.1f} in the median. "
+        f"{_signed(np.mean([*lead.values()]))} in the mean and "
+        f"{_signed(np.median([*lead.values()]))} in the median. "
     )
     if beaten:
         named = ", ".join(f"{d} ({name}, {g:.1f})" for d, (g, name) in beaten.items())
@@ -212,6 +212,10 @@ def verdict(rows: list[Row], own: str) -> list[str]:
     else:
         text += f"No baseline is ahead by more than {CLEAR:g} on any table."
     return [text, ""]
+
+
+def _signed(value: Any) -> str:
+    return f"{round(float(value), 1) + 0.0:+.1f}"  # never −0.0
 
 
 def probabilities(rows: list[Row]) -> list[str]:
