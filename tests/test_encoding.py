@@ -522,3 +522,12 @@ def test_large_numbers_are_no_gaps():
         filled = encoding(X)
     assert filled.dtype == np.float32
     assert filled[2, 0] == 0
+
+
+@pytest.mark.parametrize("cells", [[[1, 2], [3]], [b"\xff", b"a"]], ids=["lists", "bytes"])
+@pytest.mark.parametrize("table", [pl.DataFrame, pa.table], ids=["polars", "arrow"])
+def test_columns_that_cannot_be_read_are_refused_by_name(table, cells):
+    """Whatever error their library raises."""
+    X = table({"x": np.arange(40) % 7 / 2, "odd": cells * 20})
+    with pytest.raises(InputError, match="'odd'"):
+        EEMClassifier(10).fit(X, np.arange(40) % 2)

@@ -360,7 +360,10 @@ def _polars(column: Any) -> Cells:
         return Cells("date", _seconds(local.cast(pl.Datetime("us")).to_numpy()))
     if dtype == pl.Duration:
         return Cells("number", column.dt.total_microseconds().cast(pl.Float64).to_numpy() / 1e6)
-    text = column.cast(pl.String)
+    try:
+        text = column.cast(pl.String)
+    except pl.exceptions.PolarsError as error:  # lists, arrays, bytes
+        raise TypeError(dtype) from error
     labels = text.drop_nulls().unique().sort().to_list()
     codes = text.cast(pl.Enum(labels)).to_physical().cast(pl.Float64)
     return Cells("category", codes.to_numpy(), labels)
