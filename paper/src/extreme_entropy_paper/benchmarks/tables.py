@@ -322,12 +322,12 @@ def tables(only_render: bool, names: tuple[str, ...], seeds: tuple[int, ...], fu
         most = None if full else MOST_ROWS
         add_run(
             "tables_full" if full else "tables",
-            (told(row) for name, seed in tasks for row in measure(name, seed, most)),
+            (echoed(row) for name, seed in tasks for row in measure(name, seed, most)),
         )
     (DOCS / "tables.md").write_text(render())
 
 
-def told(row: Row) -> Row:
+def echoed(row: Row) -> Row:
     """A row, which is shown on the way."""
     click.echo("  ".join(f"{name}: {value}" for name, value in row.items()))
     return row
