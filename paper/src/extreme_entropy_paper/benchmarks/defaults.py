@@ -274,8 +274,8 @@ Brier score are of the probabilities: ours with `priors="empirical"`, those of t
 give them, of which the balanced ones answer for classes of equal size. LightGBM chooses its
 threshold by the GMean of five inner folds. CatBoost, if listed, has 300 trees. Big sets are
 subsampled at their own class ratio (`benchmarks/defaults.py` of the package says how). Rows older
-than the last three measures have GMean alone; those of ours changed one parameter of the defaults of
-then, which are "EEM, mixed, uniform" and "EEKM, rbf, uniform" here."""
+than the last three measures have GMean alone; those of ours changed one parameter of the former
+defaults, which are "EEM, mixed, uniform" and "EEKM, rbf, uniform" here."""
 
 TRIED = """## What else was tried
 
