@@ -328,7 +328,7 @@ def test_gamma_is_that_of_eekm():
     """The median heuristic looks at the same rows as EEKM with the same seed."""
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
-    theirs = EEKMClassifier(500, scale="minmax", random_state=4).fit(X, y)
+    theirs = EEKMClassifier(500, kernel="rbf", scale="minmax", random_state=4).fit(X, y)
     assert ours.gamma_ == -theirs.feature_map_.parts[0].layer.columns[-2, 0]
 
 

@@ -18,6 +18,7 @@ from extreme_entropy.engines.threads import row_batches, row_slices
 from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
+from extreme_entropy.features.encoding import plain_encoding
 from extreme_entropy.features.feature_map import FeatureMap, Part, same
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
@@ -339,6 +340,6 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
     monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     for weight in (None, np.ones(150)):
-        phi = FeatureMap(content, Identity(8), (Part(layer),), X[0])
+        phi = FeatureMap(content, plain_encoding(8), Identity(8), (Part(layer),))
         ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).moments
         assert moments.quartic == pytest.approx(_exact_quartic(X), rel=1e-9)

@@ -235,7 +235,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
     else:
         search = EEKMClassifierCV(SIZES, **common).fit(X, y)
     best = search.best_estimator_
-    assert best.feature_map_.parts[0].layer.size == SIZES[search.best_index_[1]]
+    assert best.feature_map_.h == SIZES[search.best_index_[1]]
     assert np.sum(best.summary_.counts) == len(X)
     assert best.score(X, y) > search.best_score_ - 0.05
     folds = best.feature_map_.content(X) % np.uint64(best.summary_.n_folds)
@@ -319,8 +319,8 @@ def test_sorted_rows_do_not_mislead_the_choice():
 @pytest.mark.parametrize(
     "search",
     [
-        EEMClassifierCV((5, 10), activation=("mixed",), cv=3, random_state=0),
-        EEKMClassifierCV((5, 10), cv=3, random_state=0),
+        EEMClassifierCV((5, 10), activation=("mixed",), relevance="uniform", cv=3, random_state=0),
+        EEKMClassifierCV((5, 10), kernel="rbf", cv=3, random_state=0),
     ],
 )
 def test_no_scored_row_was_drawn_for_phi(rng, search):

@@ -605,8 +605,9 @@ def test_columns_that_cannot_be_drawn_are_refused_in_words():
     with pytest.raises(NotFittedError):
         RelevanceDisplay.from_estimator(EEMClassifier())
     X, y = moons()
+    plain = EEMClassifier(5, relevance="uniform", random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match="relevance='learned'"):
-        RelevanceDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y))
+        RelevanceDisplay.from_estimator(plain)
 
 
 # ------------------------------------------------------------------------ the manners of all

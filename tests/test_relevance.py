@@ -93,7 +93,7 @@ def test_importances_agree_with_permutation():
 def test_uniform_relevance_has_no_importances():
     """The error says what to set."""
     X, y = few_of_many()
-    fitted = EEMClassifier(20, random_state=0).fit(X, y)
+    fitted = EEMClassifier(20, relevance="uniform", random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match="relevance='learned'"):
         _ = fitted.feature_importances_
 
@@ -198,3 +198,38 @@ def test_relevance_counts_repeated_rows(classifier):
     ours = weighted.feature_importances_
     np.testing.assert_allclose(ours, repeated.feature_importances_, rtol=1e-6, atol=1e-9)
     assert not np.allclose(ours, plain.feature_importances_, rtol=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("classifier", "learns"),
+    [
+        (EEMClassifier(20, random_state=0), True),
+        (EEMClassifier(20, activation="laplacian", random_state=0), True),
+        (EEMClassifier(20, activation="rbf", random_state=0), False),
+        (EEMClassifier.paper(n_hidden=20, random_state=0), False),
+        (EEKMClassifier(20, random_state=0), True),
+        (EEKMClassifier(20, kernel="rbf", random_state=0), False),
+        (EEKMClassifier(20, kernel="rbf", relevance="learned", random_state=0), True),
+    ],
+)
+def test_relevance_is_learned_by_itself_for_mixed_and_laplacian_layers(classifier, learns):
+    """Other layers see all columns alike unless they are asked to learn."""
+    X, y = few_of_many()
+    fitted = classifier.fit(X, y)
+    assert (fitted.feature_map_.relevance is not None) == learns
+
+
+@pytest.mark.parametrize("classifier", [LEARNED[0], LEARNED[2]], ids=["EEM", "EEKM"])
+def test_where_weights_gain_much_all_of_a_mixed_layer_sees_them(classifier, monkeypatch):
+    """One part for a large gain, two for some, the plain one for none."""
+    X, y = few_of_many(n=900, d=33)
+    kinds = []
+    for some, large in ((-9.0, -8.0), (-9.0, 9e9), (9e9, 9e9)):
+        monkeypatch.setattr("extreme_entropy.estimators.tables.SOME_GAIN", some)
+        monkeypatch.setattr("extreme_entropy.estimators.tables.LARGE_GAIN", large)
+        parts = clone(classifier).fit(X, y).feature_map_.parts
+        kinds.append([(type(part.layer).__name__, part.weights is not None) for part in parts])
+    alone, both, plain = kinds
+    assert alone == [("Laplacian", True)]
+    assert both == [("Radial", False), ("Laplacian", True)]
+    assert not any(weighted for _, weighted in plain)

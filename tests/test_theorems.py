@@ -121,6 +121,7 @@ def _eekm(X, y, gamma, ridge):
     """EEKM with every row as a landmark, the paper's decision and no shrinkage."""
     return EEKMClassifier(
         len(X),
+        kernel="rbf",
         gamma=gamma,
         scale=None,
         shrinkage=None,

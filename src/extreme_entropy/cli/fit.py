@@ -48,7 +48,9 @@ Examples:
     metavar="LABEL=COST",
     help="Cost of missing a row of this label; may be repeated. [default: 1]",
 )
-@click.option("--size", type=click.IntRange(1), metavar="H", help="Neurons or landmarks.")
+@click.option(
+    "--size", type=click.IntRange(1), metavar="H", help="Neurons or landmarks. [default: 500]"
+)
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Random seed. [default: 0]")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave out; may be repeated.")
 @click.option(
@@ -73,9 +75,9 @@ def fit(
 ) -> None:
     """Fit a model to the table TRAIN.
 
-    TRAIN is a CSV, TSV, Parquet, Arrow or Feather file, or a folder of such files. Text columns
-    become categories, dates become days, missing values are filled and marked. Models of several
-    sizes are compared by cross-validation, and the best one is fitted on all rows.
+    TRAIN is a CSV, TSV, Parquet, Arrow or Feather file, or a folder of such files. Columns may hold
+    numbers, dates or text, and values may be missing. Random neurons and a kernel are compared by
+    cross-validation, and the better one is fitted on all rows.
     """
     by_label = _parse_costs(costs)
     check_writable(output)

@@ -95,7 +95,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
-        "relevance": [StrOptions({"learned", "uniform"})],
+        "relevance": [StrOptions({"auto", "learned", "uniform"})],
         "shrinkage": [
             StrOptions({"ledoit-wolf", "oas"}),
             Interval(Real, 0, 1, closed="both"),
@@ -671,7 +671,7 @@ than two classes
 
     @property
     def feature_importances_(self) -> Array:
-        """How much each column of X matters, with relevance="learned"; they sum to one."""
+        """How much each column of X matters, where relevance was learned; they sum to one."""
         check_is_fitted(self)
         weights = self.feature_map_.relevance
         if weights is None:
@@ -707,7 +707,6 @@ than two classes
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
     def _html_repr(self) -> str:

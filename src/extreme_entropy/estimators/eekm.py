@@ -25,7 +25,7 @@ class EEKMClassifier(EntropyClassifier):
     n_landmarks : int, default=500
         Rows of the data that span the feature space; all distinct rows if there are fewer.
     kernel : {"mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"} or \
-callable, default="rbf"
+callable, default="mixed"
         "mixed" has landmarks of the rbf kernel in turn with landmarks of the Laplacian. A callable
         takes two rows and returns a number, as for scikit-learn's `pairwise_kernels`.
         "cosine" takes angles about the middle of the scaled columns, or about 0 with scale=None.
@@ -40,12 +40,13 @@ default="from_dtype"
         none, and text is refused.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range.
-    relevance : {"learned", "uniform"}, default="uniform"
+    relevance : {"auto", "learned", "uniform"}, default="auto"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
-        each class how much each column matters, and columns are weighted so if that separates
-        held-out rows better; with the "mixed" kernel in its Laplacian part alone. The weights are
-        frozen with the landmarks. Worth trying, with kernel="mixed", where few of many columns
-        matter.
+        each class how much each column matters, and uses it if that separates held-out rows
+        better. A "mixed" kernel then has Laplacian landmarks on columns weighted so, in turn with
+        rbf ones, or alone where the gain is large; any other kernel sees weighted columns alone.
+        Weights are frozen with the landmarks. "auto" is "learned" for the "mixed" and "laplacian"
+        kernels and "uniform" for others.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -98,11 +99,11 @@ ridge_, divergence_, means_, variances_
         self,
         n_landmarks: int = 500,
         *,
-        kernel: str | Callable[..., float] = "rbf",
+        kernel: str | Callable[..., float] = "mixed",
         gamma: float | str = "median",
         categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
-        relevance: str = "uniform",
+        relevance: str = "auto",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

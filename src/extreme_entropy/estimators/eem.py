@@ -45,12 +45,13 @@ default="from_dtype"
         none, and text is refused.
     scale : {"minmax", "standard", "quantile"} or None, default="quantile"
         How columns are brought to a common range. "minmax" is the paper's [0, 1].
-    relevance : {"learned", "uniform"}, default="uniform"
+    relevance : {"auto", "learned", "uniform"}, default="auto"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
         each class how much each column matters, and uses it if that separates held-out rows
         better. A "mixed" layer then has Laplacian neurons on columns weighted so, in turn with the
-        others; any other layer sees weighted columns alone. The weights are frozen with the layer.
-        Worth trying where few of many columns matter.
+        others, or alone where the gain is large; any other layer sees weighted columns alone. The
+        weights are frozen with the layer. "auto" is "learned" for "mixed" and "laplacian" layers
+        and "uniform" for others.
     shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
         How far each class's covariance is shrunk towards a multiple of the identity; None is not
         at all.
@@ -138,7 +139,7 @@ default="from_dtype"
         activation: str | Callable[..., Array] = "mixed",
         categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
-        relevance: str = "uniform",
+        relevance: str = "auto",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

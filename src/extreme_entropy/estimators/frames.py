@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
+from datetime import date
+from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
@@ -80,6 +81,8 @@ class ColumnProfile:
 
     def decide(self, *, named: bool) -> ColumnKind:
         """What the column holds; one that `categorical_features` names is no identifier."""
+        if not self.n:
+            return ColumnKind("empty")
         many = self.n >= SEVERAL and not named
         if self.kind == "category":
             if many and len(self.counts) > DISTINCT * self.n:
@@ -115,6 +118,11 @@ def with_names(X: Any) -> Any:
 def is_mixed(X: Any) -> bool:
     """Whether a data frame has columns that are no numbers, or that may number its rows."""
     return any(not _is_number(t) or str(t).lower().startswith(("int", "uint")) for t in _types(X))
+
+
+def is_numeric(X: Any) -> bool:
+    """Whether all columns of a data frame are of types of numbers."""
+    return all(map(_is_number, _types(X)))
 
 
 def named_columns(categorical_features: Any, n: int, names: Sequence[Any] | None) -> Array:
@@ -208,7 +216,7 @@ def read(X: Any, kinds: Sequence[ColumnKind] | None) -> Array:
 
 def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
     """The numbers of a column that is of this kind."""
-    if kind.kind == "left out":
+    if kind.kind in ("left out", "empty"):
         return np.zeros(len(cells.values))
     if kind.labels is None:
         wanted = "date" if kind.kind == "date" else "number"
@@ -219,7 +227,7 @@ def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
                 "Convert it, or leave the cells empty."
             )
         return cells.values
-    codes = {label: code for code, label in enumerate(kind.labels)}
+    codes = kind.codes
     text, theirs = ({isinstance(x, str) for x in labels} for labels in (codes, cells.labels))
     if len(text) == 1 and theirs and text.isdisjoint(theirs):
         words = "text" if text == {True} else "numbers"
@@ -315,6 +323,10 @@ def _pandas(column: Any) -> Cells:
     import pandas as pd  # type: ignore[import-untyped]  # its stubs are another package
 
     dtype = column.dtype
+    if isinstance(dtype, pd.ArrowDtype):
+        import pyarrow as pa
+
+        return _arrow(pa.array(column))
     if isinstance(dtype, pd.CategoricalDtype):
         codes = column.cat.codes.to_numpy().astype(np.float64)
         return Cells("category", np.where(codes < 0, np.nan, codes), column.cat.categories)
@@ -329,9 +341,10 @@ def _pandas(column: Any) -> Cells:
     if getattr(dtype, "kind", "O") not in "OUST":
         raise TypeError(dtype)
     codes, labels = pd.factorize(column)
-    if all(isinstance(label, Real) for label in labels):  # numbers kept as objects
-        values = pd.to_numeric(column).to_numpy(dtype=np.float64, na_value=np.nan)
-        return Cells("number", values)
+    if all(isinstance(label, Number) for label in labels):  # numbers kept as objects
+        return Cells("number", column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if all(isinstance(label, date) for label in labels):
+        return Cells("date", _seconds(pd.to_datetime(column).to_numpy("datetime64[us]")))
     return Cells("category", np.where(codes < 0, np.nan, codes), labels)
 
 
@@ -347,7 +360,10 @@ def _polars(column: Any) -> Cells:
         return Cells("date", _seconds(local.cast(pl.Datetime("us")).to_numpy()))
     if dtype == pl.Duration:
         return Cells("number", column.dt.total_microseconds().cast(pl.Float64).to_numpy() / 1e6)
-    text = column.cast(pl.String)
+    try:
+        text = column.cast(pl.String)
+    except pl.exceptions.PolarsError as error:  # lists, arrays, bytes
+        raise TypeError(dtype) from error
     labels = text.drop_nulls().unique().sort().to_list()
     codes = text.cast(pl.Enum(labels)).to_physical().cast(pl.Float64)
     return Cells("category", codes.to_numpy(), labels)

@@ -25,6 +25,7 @@ from .frames import (
     is_arrow,
     is_frame,
     is_mixed,
+    is_numeric,
     named_columns,
     names_of,
     profile,
@@ -130,7 +131,8 @@ def find_kinds(
             "With categorical_features=None all columns must be numbers or dates; "
             f"{some_names(texts)} hold text or categories. Use 'from_dtype', or leave them out."
         )
-    return None if all(kind == ColumnKind() for kind in kinds) else kinds
+    plain = is_numeric(X) and all(kind == ColumnKind() for kind in kinds)
+    return None if plain else kinds
 
 
 def profile_block(block: Block, named: Array) -> Profiles:

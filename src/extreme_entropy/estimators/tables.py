@@ -29,6 +29,10 @@ from .inputs import Columns, check_block, check_columns, check_rows
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
+# What weights of columns gain, in standard errors of the separation of held-out rows.
+SOME_GAIN = 0.5  # from which on they are used, beside a part that takes all columns alike
+LARGE_GAIN = 2.0  # from which on there is no such part
+
 
 class Scan(NamedTuple):
     """What a first pass over rows finds: labels, and statistics of the columns."""
@@ -414,7 +418,7 @@ class Sampled:
         sample = replace(sample, rows=encoding(sample.rows))
         stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
-        if any(spec.relevance == "learned" for spec in specs):
+        if any(spec.learns_relevance for spec in specs):
             by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
             for c, own in enumerate(by_class.samples):
                 rows = with_folds(own.rows, own.hashes) if encoding.by_fold else own.rows
@@ -427,14 +431,15 @@ class Sampled:
         with one_blas_thread():
             given = spec, self._encoding(spec), self.stats, self.sample, self.content, self.dtype
             move = self.stats.n >= MANY_ROWS
-            if spec.relevance == "uniform" or self.by_class is None:
+            if not spec.learns_relevance or self.by_class is None:
                 return draw(*given, move=move)
             if spec.scale not in self.learned:
                 rows = self.stats, self.sample, self.by_class.samples, self.content
                 threads = Threads(self.n_jobs)
                 self.learned[spec.scale] = learn_relevance(spec.scale, *rows, threads)
-            weights, helps = self.learned[spec.scale]
-            phi = draw(*given, weights if helps else None, move=move)
+            weights, gain = self.learned[spec.scale]
+            used = weights if gain > SOME_GAIN else None
+            phi = draw(*given, used, alone=gain > LARGE_GAIN, move=move)
             return replace(phi, relevance=weights)
 
     def _encoding(self, spec: Spec) -> Encoding:

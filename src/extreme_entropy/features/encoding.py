@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,16 +28,23 @@ N_FOLDS = 5  # of rows whose labels give the log-odds of categories
 FEW = 5  # rows: rarer categories have no 0/1 column of their own
 MOST = 20  # categories with 0/1 columns; more have log-odds
 SMOOTHING = 10.0  # rows with the classes of the whole table, that each category is counted with
+MOST_LEFT_OUT = 2.0  # fair shares of a category, with a fold
+MOST_COUNTED = 2.0  # times that a row counts which stands for others
 DAY = 86_400.0  # seconds
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnKind:
     """What a column of X holds."""
 
-    kind: str = "number"  # or "category", "date", "left out"
+    kind: str = "number"  # or "category", "date", "left out", "empty"
     labels: tuple[Any, ...] | None = None  # of a data frame's category, in the order of its codes
     reason: str = ""  # why it is left out
+
+    @cached_property
+    def codes(self) -> dict[Any, int]:
+        """The code of each label."""
+        return {label: code for code, label in enumerate(self.labels or ())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,13 +170,13 @@ class Encoding:
     def __call__(self, X: Array) -> Array:
         """Dense rows with their columns encoded; their last column may be their fold."""
         if self.plain:
-            return X if not np.isnan(X.sum()) else np.where(np.isnan(X), self.typical, X)
+            return np.where(np.isnan(X), self.typical, X).astype(X.dtype) if _has_gaps(X) else X
         folds = X[:, self.d] if X.shape[1] > self.d else None
         encoded = np.empty((len(X), len(self.origins)), X.dtype)
         start = len(self.numbers)
         numbers = encoded[:, :start]
         numbers[:] = X[:, self.numbers]
-        if np.isnan(numbers.sum()):
+        if _has_gaps(numbers):
             typical = self.typical[self.numbers]
             np.copyto(numbers, typical, where=np.isnan(numbers), casting="same_kind")
         encoded[:, start : start + len(self.gaps)] = np.isnan(X[:, self.gaps])
@@ -211,6 +219,12 @@ class Encoding:
             parts.high[category.n_own :] = category.log_odds.max(axis=(0, 1))
             found = found.beside(parts)
         return found
+
+
+def _has_gaps(X: Array) -> bool:
+    """Whether some number is NaN; large numbers may seem so, which does no harm."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isnan(X.sum()))
 
 
 def plain_encoding(d: int) -> Encoding:
@@ -285,9 +299,16 @@ def _log_odds(counts: Array, k: int) -> Array:
     have 0.
     """
     n_classes = counts.shape[1]
-    by_fold = np.concatenate(
-        [counts.sum(axis=2, keepdims=True) - counts, counts.sum(axis=2, keepdims=True)], axis=2
-    )  # (K, c, folds + 1)
+    totals = counts.sum(axis=2, keepdims=True)
+    # Equal rows share a fold. Where they are most of a category, to leave them all out would make
+    # it look unknown wherever it is learnt; so little more is left out than a fold's fair share.
+    rows, own = totals.sum(axis=1, keepdims=True), counts.sum(axis=1, keepdims=True)
+    most = MOST_LEFT_OUT * rows / N_FOLDS + 1
+    left = totals - counts * np.minimum(1.0, most / np.maximum(own, 1e-300))
+    # The rest stands for all, or smoothing would draw rows that are learnt closer to 0 than others.
+    rest = left.sum(axis=1, keepdims=True)
+    left *= np.minimum(rows / np.maximum(rest, 1e-300), MOST_COUNTED)
+    by_fold = np.concatenate([left, totals], axis=2)  # (K, n_classes, N_FOLDS + 1)
     prior = by_fold.sum(axis=0, keepdims=True) + 1.0
     prior /= prior.sum(axis=1, keepdims=True)
     smoothed = np.log((by_fold + SMOOTHING * prior) / prior)

@@ -188,6 +188,11 @@ class FeatureMap:
         return replace(self, parts=tuple(part.in_precision(dtype) for part in self.parts))
 
 
+def learns(relevance: str, layer: Any) -> bool:
+    """Whether relevance is learned for a layer: always, never, or with "auto" where it helps."""
+    return relevance == "learned" or (relevance == "auto" and layer in ("mixed", "laplacian"))
+
+
 @dataclass(frozen=True, slots=True)
 class NeuronSpec:
     """What a user asks of a layer of random neurons."""
@@ -198,10 +203,15 @@ class NeuronSpec:
     relevance: str = "uniform"
 
     @property
+    def learns_relevance(self) -> bool:
+        """Whether columns are weighted by what they are found to matter."""
+        return learns(self.relevance, self.activation)
+
+    @property
     def sample_size(self) -> int:
         """How many rows must be sampled."""
         uniform = callable(self.activation) or self.activation in UNIFORM
-        if uniform and self.relevance == "uniform":
+        if uniform and not self.learns_relevance:
             return SAMPLE_ROWS if self.scale == "quantile" else 0
         return max(self.n_hidden, SAMPLE_ROWS)
 
@@ -215,6 +225,11 @@ class KernelSpec:
     gamma: float | str
     scale: str | None
     relevance: str = "uniform"
+
+    @property
+    def learns_relevance(self) -> bool:
+        """Whether columns are weighted by what they are found to matter."""
+        return learns(self.relevance, self.kernel)
 
     @property
     def sample_size(self) -> int:
@@ -234,6 +249,7 @@ def draw(
     dtype: np.dtype[Any],
     weights: Array | None = None,
     *,
+    alone: bool = False,
     scaling: Scaling | None = None,
     move: bool = True,
 ) -> FeatureMap:
@@ -241,8 +257,9 @@ def draw(
 
     The sampled rows are encoded. `weights` say how much each column counts. In "mixed" layers they
     are those of the Laplacian part alone: beside it the plain part sees all columns alike, so that
-    nothing is lost where weights mislead. A `scaling` is fitted unless given. `move` lets landmarks
-    of Laplacian layers be moved a little, which makes φ faster (`codes`).
+    nothing is lost where weights mislead; unless the Laplacian part shall stand `alone`. Without a
+    `scaling` one is fitted. `move` lets landmarks of Laplacian layers be moved a little, which
+    makes φ faster (`codes`).
     """
     if scaling is None:
         scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
@@ -255,14 +272,16 @@ def draw(
     else:
         kind, plain, size = spec.kernel, "rbf", spec.n_landmarks
         draw_part = partial(_draw_kernel, spec, dtype, move)
-    alone = kind != "mixed" or (plain == "radial" and weights is None)
-    if alone:
-        kind = plain if kind == "mixed" else kind
-        part = draw_part(kind, size, rows, len(rows[:SAMPLE_ROWS]), weights)
-        return FeatureMap(content, encoding, scaling, (part,), weights)
+    if kind != "mixed":
+        kinds = [(kind, weights)]
+    elif alone and weights is not None:
+        kinds = [("laplacian", weights)]
+    elif plain == "radial" and weights is None:
+        kinds = [(plain, None)]
+    else:
+        kinds = [(plain, None), ("laplacian", weights)]
     # Landmarks of all parts are apart, and those of fewer are the first of those of more.
-    kinds = [(plain, None), ("laplacian", weights)]
-    p = min(len(kinds), size, len(rows))
+    p = max(min(len(kinds), size, len(rows)), 1)
     parts = [
         draw_part(kind, len(range(i, size, p)), rows[i::p], len(rows[:SAMPLE_ROWS][i::p]), own)
         for i, (kind, own) in enumerate(kinds[:p])

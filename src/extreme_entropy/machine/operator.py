@@ -92,7 +92,7 @@ def operators_of(
     size = (
         np.linalg.norm(negative.mean)
         + np.linalg.norm(positive.mean)
-        + np.sqrt(np.trace(covariance))
+        + np.sqrt(max(np.trace(covariance), 0.0))  # of equal rows it may be less, by rounding
     )
     difference, noise = positive.mean - negative.mean, ROUNDING * float(size)
     diagonal = covariance.diagonal().copy()

@@ -8,9 +8,8 @@ rounds count equally, so that a column which matters is not lost by an early mis
 distinct rows of each class alike, chosen by their content; each counts as often as it came.
 
 A and B are two of five folds each, and leave one out. So the second round is fitted once for each
-fold, with weights that this fold had no part in. Its rows then tell what weights are worth: they
-help if they separate held-out rows better, by more than chance might, than columns that all count
-alike.
+fold, with weights that this fold had no part in. Its rows then tell what weights are worth: how
+much better they separate held-out rows than columns that all count alike.
 """
 
 from __future__ import annotations
@@ -42,15 +41,14 @@ GRADIENT_NUMBERS = 2**24  # operators × rows × columns: fewer rows where this 
 LANDMARKS = 300
 N_FOLDS = 5
 PAIRS_OF_FOLDS = list(combinations(range(N_FOLDS), 2))
-MARGIN = 0.5  # standard errors by which weights must separate held-out rows better
 RIDGES = [Ridge(relative=share) for share in SHARES]
 
 
 class Relevance(NamedTuple):
-    """How much columns count, and whether it helps to weight them so."""
+    """How much columns count, and what it helps to weight them so."""
 
     weights: Array  # their mean square is 1   (d,)
-    helps: bool
+    gain: float  # of the separation of held-out rows, in standard errors
 
 
 def learn_relevance(
@@ -67,7 +65,7 @@ def learn_relevance(
     """
     by_class = [part for part in by_class if len(part.rows)]
     if len(by_class) < 2:
-        return Relevance(np.ones(len(stats.low)), helps=False)
+        return Relevance(np.ones(len(stats.low)), 0.0)
     rows = _Rows.of(by_class)
     some = rows.some_of_each_class()
     spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
@@ -93,14 +91,15 @@ def learn_relevance(
         own = some.folds == k
         phi, summary = fitted(np.sqrt(some.mean_squares(first[k], ~own)))
         others = [pair for pair in PAIRS_OF_FOLDS if k not in pair]
-        second[:, own] = _agreement(_gradients(phi, summary, ridge, Z[own], others), k)
+        if own.any():
+            second[:, own] = _agreement(_gradients(phi, summary, ridge, Z[own], others), k)
         return _held_out(summary, k)
 
     held_out = execute(partial(without, k) for k in range(N_FOLDS))
     weighted = HeldOut.pooled(np.stack(list(held_out)))
     squares = some.mean_squares(np.mean(first, axis=0)) + some.mean_squares(second)
     gain = weighted.separations.max() - alike.separations.max()
-    return Relevance(np.sqrt(squares / 2), bool(gain > MARGIN * rows.standard_error))
+    return Relevance(np.sqrt(squares / 2), float(gain / rows.standard_error))
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ class EEKMClassifierCV(PathCV):
     gamma : sequence of float or "median", default="median"
         Values of γ to try. "median" tries 1/16, 1/4, 1 and 4 times the median heuristic of
         `EEKMClassifier`.
-    kernel : {"mixed", "rbf", "laplacian", "polynomial"}, default="rbf"
+    kernel : {"mixed", "rbf", "laplacian", "polynomial"}, default="mixed"
         A kernel with a γ.
     cv : int, splitter or iterable of splits, default=10
         Folds that do not overlap. A number means folds by the content of rows, so that neither
@@ -95,12 +95,12 @@ class EEKMClassifierCV(PathCV):
         n_landmarks: Sequence[int] = (50, 100, 250, 500),
         *,
         gamma: Sequence[float] | str = "median",
-        kernel: str = "rbf",
+        kernel: str = "mixed",
         cv: Any = 10,
         scoring: Any = "gmean",
         categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
-        relevance: str = "uniform",
+        relevance: str = "auto",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

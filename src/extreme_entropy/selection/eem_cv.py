@@ -104,7 +104,7 @@ class EEMClassifierCV(PathCV):
         scoring: Any = "gmean",
         categorical_features: Any = "from_dtype",
         scale: str | None = "quantile",
-        relevance: str = "uniform",
+        relevance: str = "auto",
         shrinkage: str | float | None = "ledoit-wolf",
         ridge: float | str = "auto",
         decision: str = "cross-fitted",

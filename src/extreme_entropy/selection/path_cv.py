@@ -289,7 +289,6 @@ class PathCV(ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
         return tags
 
 

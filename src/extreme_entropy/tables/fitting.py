@@ -40,8 +40,12 @@ MODELS: dict[str, tuple[Any, Any]] = {
     "eekm": (EEKMClassifier, EEKMClassifierCV),
 }
 SIZE_NAMES = {"eem": "n_hidden", "eekm": "n_landmarks"}
-SIZES = {"eem": (50, 100, 250, 500), "eekm": (50, 100, 250)}
-FOLDS = 10
+SETTINGS: dict[str, dict[str, Any]] = {
+    "eem": {"activation": ("mixed",)},
+    "eekm": {"gamma": (1.0,)},
+}  # the defaults alone
+SIZE = 500
+FOLDS = 5
 MOST_COMPARED = 20_000  # rows
 MOST_NUMBERS = 2**24  # that are compared
 FEWEST_COMPARED = 2000  # rows, however many columns
@@ -69,8 +73,8 @@ def fit_table(
         The column that holds the labels.
     model : {"auto", "eem", "eekm"}, default="auto"
         "auto" takes what has the better cross-validated GMean.
-    size : int, optional
-        Neurons or landmarks; otherwise several are compared.
+    size : int, default=500
+        Neurons or landmarks.
     costs : dict of str to float, optional
         Cost of taking a row of a label for another, by the label as text.
     seed : int, default=0
@@ -198,9 +202,8 @@ def choose(
     searches: dict[str, Any] = {}
     steps = with_progress(names, label="comparing models", unit="kind", terminal_only=True)
     for name in steps if progress else names:
-        # More neurons than half the rows are never needed.
-        sizes = [size] if size else [k for k in SIZES[name] if k == 50 or 2 * k <= len(y)]
-        search = MODELS[name][1](**{SIZE_NAMES[name]: sizes}, cv=folds, **options)
+        sizes = {SIZE_NAMES[name]: (size or SIZE,)}
+        search = MODELS[name][1](**sizes, **SETTINGS[name], cv=folds, **options)
         searches[name] = search.fit(X, y)
     winner = max(searches, key=lambda name: round(searches[name].best_score_, 12))
     best = searches[winner]

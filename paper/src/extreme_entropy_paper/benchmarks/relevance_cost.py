@@ -25,7 +25,7 @@ from .samples import shuffled
 THREADS = os.cpu_count() or 1
 SIZE = 500
 SHARE = 0.8  # of the rows of a data set are fitted, as in cross-validation
-SHARED = {"scale": "quantile", "random_state": 0, "n_jobs": THREADS}
+SHARED: dict[str, Any] = {"scale": "quantile", "random_state": 0, "n_jobs": THREADS}
 KERNEL = partial(EEKMClassifier, SIZE, gamma="median", **SHARED)
 NEURONS = partial(EEMClassifier, SIZE, activation="mixed", **SHARED)
 # The plain fit of each classifier, and the one with learned relevance.
