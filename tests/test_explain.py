@@ -166,7 +166,7 @@ def test_contributions_add_up_to_the_decision(classifier, n_classes):
 @few_layers
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_contributions_are_those_of_a_fine_integral(classifier, n_classes):
-    """Two thousand plain steps of central differences of the scores themselves, to a few percent at most."""
+    """Two thousand plain steps of central differences of the scores, to a few percent."""
     classifier, X = fitted(classifier, n_classes)
     ours = classifier.explain(X[:10]).reshape(10, -1, 5)
     phi, step = classifier.feature_map_, 1e-6
