@@ -22,7 +22,7 @@ from .reading import Source
 
 Array = np.ndarray[Any, Any]
 
-SAMPLE_ROWS = 40_000
+SAMPLE_ROWS = 20_000
 CLASS_ROWS = 2_000
 MOST_CLASSES = 50
 MOST_COUNTED = 10_000  # categories
