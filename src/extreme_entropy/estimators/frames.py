@@ -106,6 +106,11 @@ def is_arrow(X: Any) -> bool:
     return _library(X) == "pyarrow"
 
 
+def must_be_read(X: Any, kinds: Sequence[ColumnKind] | None) -> bool:
+    """Whether scikit-learn alone cannot make numbers of X."""
+    return is_frame(X) and (kinds is not None or is_arrow(X))
+
+
 def with_names(X: Any) -> Any:
     """X as a table whose names scikit-learn can see, which a record batch is not."""
     if type(X).__name__ != "RecordBatch" or not is_arrow(X):
@@ -179,7 +184,7 @@ class Profiles:
         return tuple(p.decide(named=bool(n)) for p, n in zip(self.columns, named, strict=True))
 
 
-def tell_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
+def warn_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
     """Warn about columns that are left out, and raise if that is all."""
     gone = [(x, k.reason) for x, k in zip(names, kinds, strict=True) if k.kind == "left out"]
     listed = "; ".join(f"{name!r} ({reason})" for name, reason in gone[:5])

@@ -22,16 +22,16 @@ from ..errors import InputError
 from ..features.encoding import ColumnKind
 from .frames import (
     Profiles,
-    is_arrow,
     is_frame,
     is_mixed,
     is_numeric,
+    must_be_read,
     named_columns,
     names_of,
     profile,
     read,
     some_names,
-    tell_left_out,
+    warn_left_out,
     with_names,
 )
 
@@ -116,16 +116,16 @@ def find_kinds(
     by_type = isinstance(wanted, str) or wanted is None
     if by_type and not (frame and hasattr(estimator, "categorical_features") and is_mixed(X)):
         return None
-    names = names_of(X) if frame else None
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     if len(shape) != 2:
         return None  # which will be refused
-    named = named_columns(wanted, shape[1], names)
+    names = names_of(X) if frame else []
+    named = named_columns(wanted, shape[1], names if frame else None)
     if not frame:
         return tuple(ColumnKind("category" if one else "number") for one in named)
     kinds = profiles(named).kinds(named)
-    tell_left_out(kinds, names_of(X))
-    texts = [x for x, kind in zip(names_of(X), kinds, strict=True) if kind.kind == "category"]
+    warn_left_out(kinds, names)
+    texts = [x for x, kind in zip(names, kinds, strict=True) if kind.kind == "category"]
     if wanted is None and texts:
         raise InputError(
             "With categorical_features=None all columns must be numbers or dates; "
@@ -154,7 +154,7 @@ def _matrix(
         "dtype": (np.float64, np.float32),
         "ensure_all_finite": "allow-nan" if hasattr(estimator, "categorical_features") else True,
     }
-    if is_frame(X) and (kinds is not None or is_arrow(X)):
+    if must_be_read(X, kinds):
         # The names and number of columns.
         validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         X = read(X, kinds)
@@ -202,7 +202,7 @@ def check_block(
     X, kinds = block.X, columns.kinds
     if X.shape[1] != columns.n:
         raise InputError(f"Every block must have {columns.n} columns; this one has {X.shape[1]}.")
-    if is_frame(X) and (kinds is not None or is_arrow(X)):
+    if must_be_read(X, kinds):
         X = read(X, kinds)
     X = check_array(
         X,

@@ -7,8 +7,11 @@
               rare; with many categories instead the log-odds of the classes in the category
 
 The log-odds of a category are smoothed class frequencies. A row that is learnt gets those of rows
-of other folds, so that its own label never reaches its features; a row to be predicted gets those
-of all rows. Rows to be learnt therefore have one column more, which holds their fold.
+of other folds, so that its own label does not reach its features; a row to be predicted gets those
+of all rows. Rows to be learnt therefore have one column more, which holds their fold. There is one
+exception: rows equal in all columns share a fold, and where they are most of a category, only some
+of them are left out (`_log_odds`), so that labels of such rows count a little in each other's
+features and in their own.
 """
 
 from __future__ import annotations
