@@ -61,7 +61,7 @@ class ColumnProfile:
         if not n or not cells.whole:
             return cls(cells.kind, n, Counter())
         low, high = float(values.min()), float(values.max())
-        # Most columns are told by their range, or by their first values.
+        # For most columns the range decides, or the first values.
         may = high - low >= n - 1 and len(np.unique(values[:MANY])) == min(n, MANY)
         distinct = may and len(np.unique(values)) == n
         return cls(cells.kind, n, Counter(), low, high, distinct)

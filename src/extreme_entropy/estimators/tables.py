@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
-from ..features.content import ContentHash, RowSample
+from ..features.content import ContentHash, RowSample, folds_of
 from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
 from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
@@ -193,7 +193,7 @@ class InMemory:
         self, content: ContentHash, classes: Array, columns: Sequence[int]
     ) -> Counts:
         """How often each value of these columns comes, by class and fold."""
-        labels, folds = self.encode(classes), folds_of(self.hashes(content))
+        labels, folds = self.encode(classes), folds_of(self.hashes(content), N_FOLDS)
         X = self.X[:, columns]
         X = X.toarray() if sp.issparse(X) else X
         return Counts(
@@ -226,9 +226,7 @@ class InMemory:
     ) -> list[Summary]:
         labels, shape = self.encode(classes), (len(classes), n_folds)
         if folds is None and n_folds > 1:
-            folds = (self.hashes(phi.content) % np.uint64(n_folds)).astype(
-                np.min_scalar_type(n_folds)
-            )
+            folds = folds_of(self.hashes(phi.content), n_folds)
         sizes = [phi.h] if sizes is None else sizes
         totals: list[Summary] = []
         phi = phi.in_precision(self.dtype)
@@ -376,15 +374,16 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
     return ContentHash.between(seed, stats.low, stats.high)
 
 
-def folds_of(hashes: Array) -> Array:
-    """The fold of each row, by its content."""
-    return (hashes % np.uint64(N_FOLDS)).astype(np.intp)
-
-
 def with_folds(X: Any, hashes: Array) -> Any:
     """Rows with their folds as a last column."""
-    folds = folds_of(hashes)[:, None].astype(X.dtype)
+    folds = folds_of(hashes, N_FOLDS)[:, None].astype(X.dtype)
     return sp.hstack([X, folds], format="csr") if sp.issparse(X) else np.hstack([X, folds])
+
+
+def _encoded(sample: RowSample, encoding: Encoding) -> RowSample:
+    """Sampled rows, encoded as rows to be learnt."""
+    rows = with_folds(sample.rows, sample.hashes) if encoding.by_fold else sample.rows
+    return replace(sample, rows=encoding(rows))
 
 
 @dataclass(frozen=True)
@@ -419,10 +418,8 @@ class Sampled:
         stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
         if any(spec.learns_relevance for spec in specs):
-            by_class = table.sample_by_class(content, classes, LEARNING_ROWS)
-            for c, own in enumerate(by_class.samples):
-                rows = with_folds(own.rows, own.hashes) if encoding.by_fold else own.rows
-                by_class.samples[c] = replace(own, rows=encoding(rows))
+            raw = table.sample_by_class(content, classes, LEARNING_ROWS).samples
+            by_class = ClassSamples([_encoded(own, encoding) for own in raw])
         n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
         return cls(encoding, stats, content, sample, by_class, table.dtype, n_jobs)
 

@@ -78,6 +78,11 @@ def _mix(z: Array) -> Array:
     return z ^ (z >> np.uint64(31))
 
 
+def folds_of(hashes: Array, n_folds: int) -> Array:
+    """The fold of each row, by its hash: 0, 1, … in as few bytes as will do   (n,)."""
+    return (hashes % np.uint64(n_folds)).astype(np.min_scalar_type(n_folds))
+
+
 @dataclass(frozen=True, slots=True)
 class RowSample:
     """The rows with the k smallest hashes among distinct rows: a sample that merges.

@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines.threads import Executor, serial
-from ..features.content import ContentHash, RowSample
-from ..features.encoding import plain_encoding
+from ..features.content import ContentHash, RowSample, folds_of
+from ..features.encoding import N_FOLDS, plain_encoding
 from ..features.feature_map import FeatureMap, KernelSpec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats, fit_scaling
 from ..moments.reduction import summarise
@@ -39,7 +39,6 @@ LEARNING_ROWS = 1000  # of each class, that machines are fitted on
 GRADIENT_ROWS = 300  # of each class, at which gradients are taken
 GRADIENT_NUMBERS = 2**24  # operators × rows × columns: fewer rows where this would be exceeded
 LANDMARKS = 300
-N_FOLDS = 5
 PAIRS_OF_FOLDS = list(combinations(range(N_FOLDS), 2))
 RIDGES = [Ridge(relative=share) for share in SHARES]
 
@@ -118,7 +117,7 @@ class _Rows:
             np.concatenate([part.rows for part in by_class]),
             np.repeat(np.arange(len(by_class)), [len(part.rows) for part in by_class]),
             np.concatenate([part.counts for part in by_class]),
-            (hashes % np.uint64(N_FOLDS)).astype(np.intp),
+            folds_of(hashes, N_FOLDS),
         )
 
     @property

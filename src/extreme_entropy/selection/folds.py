@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from ..errors import InputError
+from ..features.content import folds_of
 
 Array = np.ndarray[Any, Any]
 
@@ -22,7 +23,7 @@ FEW = 10  # rows of a class in a fold, from which on content alone stratifies we
 
 def by_content(n_folds: int, hashes: Array, labels: Array) -> Array | None:
     """The fold of each row from its hash, or None where a fold would have few rows of a class."""
-    folds = (hashes % np.uint64(n_folds)).astype(np.intp)
+    folds = folds_of(hashes, n_folds).astype(np.intp)
     counts = np.bincount(labels * n_folds + folds, minlength=(labels.max() + 1) * n_folds)
     return folds if (counts >= FEW).all() else None
 

@@ -18,7 +18,7 @@ from ..engines.threads import Threads
 from ..errors import InputError
 from ..estimators.inputs import Columns, check_block
 from ..estimators.tables import InBlocks, InMemory, Sampled, content_hash
-from ..features.content import ContentHash
+from ..features.content import ContentHash, folds_of
 from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine
 from ..metrics import predicted_classes
@@ -41,7 +41,7 @@ class FoldRule:
     classes: Array | None = None
 
     def __call__(self, rows: InMemory) -> Array:
-        folds = (rows.hashes(self.content) % np.uint64(self.n_folds)).astype(np.intp)
+        folds = folds_of(rows.hashes(self.content), self.n_folds).astype(np.intp)
         if self.sampled is not None and self.classes is not None:
             hashes = rows.hashes(self.sampled.content)
             folds[self.sampled.saw(hashes, rows.encode(self.classes))] = UNTESTED

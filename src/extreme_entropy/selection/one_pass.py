@@ -155,8 +155,8 @@ class FoldedRows:
             found = project_all(phi, own, sizes, rows.to_learn(phi), Threads(self.table.n_jobs))
             weight = {} if rows.weight is None else {"sample_weight": rows.weight}
             for k, (machine, projections) in enumerate(zip(own, found, strict=True)):
-                judged = OnProjections(machine, self.classes)
-                scores[k, j] = self.scorer(judged, projections, rows.y, **weight)
+                prefitted = OnProjections(machine, self.classes)
+                scores[k, j] = self.scorer(prefitted, projections, rows.y, **weight)
         return scores
 
 
