@@ -9,10 +9,11 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.engines.blas import add_gram, times_upper
 from extreme_entropy.engines.threads import Threads
 from extreme_entropy.errors import IncompleteError, InputError
 from extreme_entropy.estimators.inputs import check_rows
-from extreme_entropy.moments.gram import add_gram, mirrored
+from extreme_entropy.moments.summary import mirrored
 
 MANY = 40_000  # rows: several slices and several gathered batches
 
@@ -51,6 +52,24 @@ def test_the_gram_matrix_is_added_in_place(dtype, n, h, rng):
     add_gram(H, S, 2.5)
     tolerance = 1e-12 if dtype == np.float64 else 1e-4
     np.testing.assert_allclose(mirrored(S), expected, atol=tolerance * abs(expected).max())
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n", "h"), [(0, 4), (1, 1), (1, 300), (500, 7), (300, 129)])
+def test_a_triangular_product_is_that_of_the_whole(dtype, n, h, rng):
+    """H W for upper triangular W: in place, for a part of a larger W, and in mixed precision."""
+    W = np.triu(rng.normal(size=(h + 3, h + 3)))
+    H = rng.normal(size=(n, h))
+    expected = H @ W[:h, :h]
+    tolerance = 1e-12 if dtype == np.float64 else 1e-4
+    for part in (W[:h, :h].astype(dtype), W.astype(dtype)[:h, :h], W[:h, :h], W.T.copy().T[:h, :h]):
+        given = H.astype(dtype)
+        found = times_upper(given, part)
+        np.testing.assert_allclose(
+            found, expected, atol=tolerance * (1 + abs(expected).max(initial=0))
+        )
+    inside = np.ascontiguousarray(H, dtype)
+    assert times_upper(inside, W[:h, :h].astype(dtype)) is inside
 
 
 # -------------------------------------------------------------------- threads

@@ -1,5 +1,7 @@
 """Explanations: every layer's gradient is its derivative, and contributions add up to the score."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -191,7 +193,7 @@ def test_few_segments_do_where_kinks_are_averaged():
     classifier, X = fitted(CLASSIFIERS["k laplacian"])
     phi, machine = classifier.feature_map_, classifier.machine_
     operators, line = phi.folded(machine.operators, np.dtype(float)), phi.scaling(X) - phi.typical
-    given = phi, machine, operators, phi.typical, line
+    given = phi, machine, machine.operators, operators, phi.typical, line
     few, many = (explanation._integral(*given, n) for n in (32, 2000))
     error = abs(few - many).sum(axis=2) / abs(many).sum(axis=2)
     assert np.median(error) < 0.002
@@ -212,11 +214,9 @@ def test_a_linear_score_gives_each_column_its_own_term():
     classifier = EEKMClassifier(5, kernel="linear", scale="standard", random_state=0).fit(X, y)
     (gaussian,) = classifier.machine_.gaussians
     equal = type(gaussian)(gaussian.means, (1.0, 1.0))
-    machine = type(classifier.machine_)
-    changed = {f: getattr(classifier.machine_, f) for f in machine.__slots__}
-    changed["gaussians"] = (equal,)
+    changed = replace(classifier.machine_, gaussians=(equal,))
     phi = classifier.feature_map_
-    ours = explanation.explain(phi, machine(**changed), X)[:, 0]
+    ours = explanation.explain(phi, changed, X)[:, 0]
     line = phi.scaling(X) - phi.typical
     weights = phi.gradient(phi.typical[np.newaxis], classifier.machine_.operators)[0, 0]
     np.testing.assert_allclose(ours, line * weights * (equal.means[1] - equal.means[0]))

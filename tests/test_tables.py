@@ -11,13 +11,19 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 from sklearn.metrics import balanced_accuracy_score, brier_score_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 import extreme_entropy
 from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import FileFormatError, InputError, MergeError
-from extreme_entropy.metrics import ScoreInterval, confusion_counts, scores_with_intervals
+from extreme_entropy.metrics import (
+    ScoreInterval,
+    confusion_counts,
+    gmean_scorer,
+    scores_with_intervals,
+)
 from extreme_entropy.tables.columns import Column, Columns
-from extreme_entropy.tables.fitting import estimate_choice, fit_like, fit_table
+from extreme_entropy.tables.fitting import estimate_gmean, fit_like, fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import Sampler, profile
 from extreme_entropy.tables.reading import open_table
@@ -454,12 +460,12 @@ def test_wide_tables_are_encoded_a_few_rows_at_a_time(people, tmp_path, monkeypa
     assert np.allclose(ours, theirs, atol=1e-9)
 
 
-def test_of_a_wide_table_fewer_rows_are_compared(people, tmp_path, monkeypatch):
+def test_of_a_wide_table_fewer_rows_are_estimated_on(people, tmp_path, monkeypatch):
     """The sample shrinks; all rows are learnt all the same."""
     monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_NUMBERS", 5 * 150)
-    monkeypatch.setattr("extreme_entropy.tables.fitting.FEWEST_COMPARED", 1)
+    monkeypatch.setattr("extreme_entropy.tables.fitting.FEWEST_ESTIMATED", 1)
     model = fitted(people, tmp_path)
-    assert model.facts.compared_rows == 150
+    assert model.facts.estimated_rows == 150
     assert model.facts.rows == 400
     assert np.sum(model.classifier.summary_.counts) == 400
 
@@ -539,7 +545,7 @@ def test_a_classifier_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
         {"facts": {"model": "eem", "size": 20}},
         {"facts": {"model": "eem", "size": "large", "seed": 0}},
         {"facts": {"model": "eem", "size": 20, "seed": 0, "class_counts": {"no": 1.5}}},
-        {"facts": {"model": "eem", "size": 20, "seed": 0, "path": [{"model": "eem"}]}},
+        {"facts": {"model": "eem", "size": 20, "seed": 0, "estimate": {"gmean": 0.5}}},
         {"facts": {"model": "eem", "size": 20, "seed": 0, "estimate": {"gmean": "good"}}},
     ],
 )
@@ -609,16 +615,35 @@ def test_strange_labels_are_refused_by_name(people, tmp_path):
         model.labels(pa.record_batch({"sick": ["no"]}))
 
 
-def test_both_kinds_of_model_are_compared_and_the_better_is_taken(people, tmp_path):
-    """The path names every candidate; the chosen one has the best GMean of them."""
-    model = fitted(people, tmp_path, model="auto", size=30)
-    path = model.facts.path
-    assert [entry.model for entry in path] == ["eem", "eekm"]
-    best = max(path, key=lambda entry: entry.gmean)
-    assert (model.facts.model, model.facts.size) == (best.model, best.size)
-    assert all(0 <= entry.gmean <= 1 and entry.divergence > 0 for entry in path)
+@pytest.mark.parametrize("kind", ["auto", "eem", "eekm"])
+def test_each_model_is_fitted_with_an_estimate(people, tmp_path, kind):
+    """The classifier is the one that was asked for, of the size that was asked for."""
+    model = fitted(people, tmp_path, model=kind, size=30)
+    classifier = type(model.classifier).__name__
+    assert (
+        classifier
+        == {
+            "auto": "ExtremeEntropyClassifier",
+            "eem": "EEMClassifier",
+            "eekm": "EEKMClassifier",
+        }[kind]
+    )
+    assert (model.facts.model, model.facts.size) == (kind, 30)
     guess = model.facts.estimate
-    assert guess.low <= guess.gmean <= guess.high
+    assert 0 <= guess.low <= guess.gmean <= guess.high <= 1
+    assert guess.folds == 5
+
+
+def test_leaves_follow_from_all_rows_of_a_table(people, tmp_path, monkeypatch):
+    """The sample that the tree is grown from may be smaller than the table."""
+    monkeypatch.setattr("extreme_entropy.features.forest.ROWS_PER_LEAF", 100)
+    monkeypatch.setattr("extreme_entropy.features.forest.FEWEST_LEAVES", 2)
+    monkeypatch.setattr("extreme_entropy.machine.growing.FEWEST_OF_CLASS", 5)
+    monkeypatch.setattr("extreme_entropy.machine.growing.FEWEST_SAMPLED", 5)
+    model = fitted(people, tmp_path, model="auto", size=10)
+    assert model.classifier.n_leaves == 4
+    assert max(model.classifier.feature_map_.n_leaves) > 1
+    assert np.sum(model.classifier.summary_.counts) == 400
 
 
 def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
@@ -635,8 +660,8 @@ def test_a_class_of_one_row_is_fitted_without_an_estimate(people, tmp_path):
 # ------------------------------------------------------------------------------- scores
 
 
-def test_the_model_is_the_one_that_was_compared(tmp_path):
-    """Of 120 columns two count: the layer that is fitted is the one that was compared."""
+def test_the_model_is_as_good_as_estimated(tmp_path):
+    """Of 120 columns two count: the layer that is fitted is of the size that was estimated."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((800, 120)).round(3)
     y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
@@ -650,15 +675,31 @@ def test_the_model_is_the_one_that_was_compared(tmp_path):
     assert expected.low - 0.05 < gmean_score(y[500:], predicted) < expected.high + 0.05
 
 
-def test_an_estimate_takes_in_each_fold_what_the_others_chose():
-    """Two candidates, each brilliant where the other is not seen: honesty costs the difference."""
-    scores = np.array([[0.9, 0.5, 0.6], [0.5, 0.8, 0.7]])
-    # Without fold 0: .55 < .75 → the second; without 1: .75 > .6 → the first; without 2: .7 > .65.
-    guess = estimate_choice(scores)
-    assert guess.gmean == pytest.approx(np.mean([0.5, 0.5, 0.6]))
-    assert guess.gmean < scores.mean(axis=1).max()
-    reach = 4.302652729911275 * np.std([0.5, 0.5, 0.6], ddof=1) / np.sqrt(3)  # Student's t
-    assert guess.high - guess.gmean == pytest.approx(reach)
+def test_an_estimate_is_the_mean_over_folds_with_students_interval(rng):
+    """By scikit-learn's cross-validation of the same folds."""
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
+    X[:, 0] += y
+    table = pa.table({f"x{j}": column for j, column in enumerate(X.T)})
+    classifier = EEMClassifier(20, random_state=0)
+    guess = estimate_gmean(classifier, table, y, 4)
+    folds = StratifiedKFold(5, shuffle=True, random_state=4)
+    frame = table.to_pandas()
+    scores = cross_val_score(classifier, frame, y, cv=folds, scoring=gmean_scorer)
+    assert guess.gmean == pytest.approx(scores.mean())
+    reach = 2.7764451051977987 * scores.std(ddof=1) / np.sqrt(5)  # Student's t
+    assert guess.high - guess.gmean == pytest.approx(min(reach, 1 - guess.gmean))
+
+
+def test_of_many_rows_one_fold_is_held_out(rng, monkeypatch):
+    """And the interval is over its rows."""
+    monkeypatch.setattr("extreme_entropy.tables.fitting.MANY", 150)
+    X, y = rng.normal(size=(200, 1)), rng.integers(0, 2, 200)
+    X[:, 0] += 2 * y
+    classifier = EEMClassifier(20, random_state=0)
+    guess = estimate_gmean(classifier, pa.table({"x": X[:, 0]}), y, 0)
+    assert guess.folds == 1
+    assert guess.high - guess.low > 0.1
+    assert guess.low < guess.gmean < guess.high
 
 
 @pytest.mark.parametrize("k", [2, 3])

@@ -2,6 +2,7 @@
 
 from .baselines.elm import ELMClassifier, WELMClassifier
 from .baselines.lssvm import LSSVMClassifier
+from .estimators.classifier import ExtremeEntropyClassifier
 from .estimators.eekm import EEKMClassifier
 from .estimators.eem import EEMClassifier
 from .estimators.saving import load
@@ -19,6 +20,7 @@ __all__ = [
     "EEMClassifier",
     "EEMClassifierCV",
     "ELMClassifier",
+    "ExtremeEntropyClassifier",
     "LSSVMClassifier",
     "WELMClassifier",
     "gmean_score",

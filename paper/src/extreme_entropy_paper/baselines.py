@@ -34,7 +34,13 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 from sklearn.utils.class_weight import compute_sample_weight
 
-from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
+from extreme_entropy import (
+    EEKMClassifier,
+    EEKMClassifierCV,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+)
 from extreme_entropy.metrics import gmean_scorer
 
 from .neurons import PaperNeurons
@@ -70,6 +76,10 @@ class Entry:
 
 def _sized(kind: type, given: Given) -> Any:
     return kind(given.size, n_jobs=_jobs(given), random_state=given.seed)
+
+
+def _start(given: Given) -> Any:
+    return ExtremeEntropyClassifier(random_state=given.seed, n_jobs=_jobs(given))
 
 
 def _choosing(kind: type, given: Given) -> Any:
@@ -143,12 +153,16 @@ def _xgboost_at_the_prior(given: Given) -> Any:
     )
 
 
-def _catboost(given: Given) -> Any:
+def _catboost_at_the_prior(given: Given) -> Any:
+    return AtThePrior(_catboost(given, auto_class_weights=None))
+
+
+def _catboost(given: Given, **changes: Any) -> Any:
     from catboost import CatBoostClassifier
 
     return CatBoostClassifier(
         iterations=CATBOOST_TREES,
-        auto_class_weights="Balanced",
+        **{"auto_class_weights": "Balanced", **changes},
         thread_count=given.threads,
         random_seed=given.seed,
         logging_level="Silent",
@@ -356,6 +370,7 @@ class Hpelm(OnPaperNeurons):
 
 CLASSIFIERS = {
     "EEM, paper's rbf": Entry(_paper, "ours"),
+    "ExtremeEntropyClassifier": Entry(_start, "ours"),
     "EEM-default": Entry(partial(_sized, EEMClassifier), "ours"),
     "EEKM-default": Entry(partial(_sized, EEKMClassifier), "ours"),
     "EEM-CV": Entry(partial(_choosing, EEMClassifierCV), "ours"),
@@ -377,6 +392,7 @@ CLASSIFIERS = {
     "XGBoost, balanced": Entry(_xgboost, "trees", "xgboost"),
     "XGBoost, at the prior": Entry(_xgboost_at_the_prior, "trees", "xgboost"),
     "CatBoost, balanced": Entry(_catboost, "trees", "catboost"),
+    "CatBoost, at the prior": Entry(_catboost_at_the_prior, "trees", "catboost"),
     "BalancedRandomForest": Entry(_forest, "trees", "imblearn"),
     "EasyEnsemble": Entry(_easy_ensemble, "trees", "imblearn"),
 }

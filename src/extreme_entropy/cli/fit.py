@@ -39,7 +39,7 @@ Examples:
 @click.option(
     "--model",
     type=click.Choice(["auto", "eem", "eekm"]),
-    help="Random neurons, a kernel, or the better of both. [default: auto]",
+    help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",
 )
 @click.option(
     "--cost",
@@ -49,7 +49,10 @@ Examples:
     help="Cost of missing a row of this label; may be repeated. [default: 1]",
 )
 @click.option(
-    "--size", type=click.IntRange(1), metavar="H", help="Neurons or landmarks. [default: 500]"
+    "--size",
+    type=click.IntRange(1),
+    metavar="H",
+    help="Neurons, or landmarks of each leaf. [default: as the model has it]",
 )
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Random seed. [default: 0]")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave out; may be repeated.")
@@ -76,8 +79,8 @@ def fit(
     """Fit a model to the table TRAIN.
 
     TRAIN is a CSV, TSV, Parquet, Arrow or Feather file, or a folder of such files. Columns may hold
-    numbers, dates or text, and values may be missing. Random neurons and a kernel are compared by
-    cross-validation, and the better one is fitted on all rows.
+    numbers, dates or text, and values may be missing. How well the model predicts rows it has not
+    learnt is estimated on a sample.
     """
     by_label = _parse_costs(costs)
     check_writable(output)
@@ -138,6 +141,20 @@ def _parse_costs(pairs: tuple[str, ...]) -> dict[str, float] | None:
     return costs or None
 
 
+def _how(folds: int) -> str:
+    return f"{folds}-fold cross-validation" if folds > 1 else "holding out a fifth"
+
+
+def model_text(fitted: TableModel) -> str:
+    """The classifier and its size in words."""
+    classifier, size = fitted.classifier, fitted.facts.size
+    leaves = getattr(classifier.feature_map_, "n_leaves", None)
+    if leaves is None:
+        return f"{type(classifier).__name__} of size {size}"
+    text = f"1 leaf of {size} landmarks" if max(leaves) == 1 else f"{sum(leaves)} leaves of {size}"
+    return f"{type(classifier).__name__}, {text}"
+
+
 def _print_summary(fitted: TableModel, output: Path) -> None:
     facts, used = fitted.facts, fitted.columns.used
     names = ", ".join(printable(column.name) for column in used[:8])
@@ -152,18 +169,14 @@ def _print_summary(fitted: TableModel, output: Path) -> None:
         lines.append(f"Missing: {counts_text(gaps, 8)}; filled by the median, and marked")
     for name, reason in fitted.columns.dropped.items():
         lines.append(f"Not used: {printable(name)}: {reason}")
-    if facts.path and facts.estimate:
-        lines.append(
-            f"Compared: {len(facts.path)} model{'s' * (len(facts.path) > 1)} on "
-            f"{facts.compared_rows:,} rows, {facts.estimate.folds}-fold cross-validation"
-        )
-    lines.append(f"Model: {facts.model} of size {facts.size}, seed {facts.seed}")
+    lines.append(f"Model: {model_text(fitted)}, seed {facts.seed}")
     for label, cost in (fitted.classifier.costs or {}).items():
         lines.append(f"Cost of missing {printable(label_text(label))}: {cost:g}")
     if facts.estimate:
         lines.append(
             f"Estimated GMean: {facts.estimate.gmean:.3f}, 95 % interval {facts.estimate.low:.3f} "
-            f"to {facts.estimate.high:.3f} over folds{', at equal costs' if facts.costs else ''}"
+            f"to {facts.estimate.high:.3f}, by {_how(facts.estimate.folds)} of "
+            f"{facts.estimated_rows:,} rows{', at equal costs' if facts.costs else ''}"
         )
     else:
         lines.append("Estimated GMean: none; try eem evaluate on rows that were held out")

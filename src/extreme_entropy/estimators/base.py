@@ -31,9 +31,11 @@ from ..errors import (
     warn,
 )
 from ..features.feature_map import FeatureMap, Spec, same
+from ..features.forest import Forest, ForestSpec
+from ..machine.forest import ForestMachine
 from ..machine.machine import Machine, solve
-from ..machine.predictor import Answer, Predictor
-from ..moments.summary import Summary
+from ..machine.predictor import Answer, AnyPredictor, predictor_of
+from ..moments.summary import ForestSummary, Summary
 from ..progress import with_progress
 from .arrow import batches_of
 from .batches import CheckedBatches, gathered
@@ -82,15 +84,15 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     classes_: Array
     n_features_in_: int
     feature_names_in_: Array
-    feature_map_: FeatureMap
-    summary_: Summary
+    feature_map_: Any  # a FeatureMap or a Forest
+    summary_: Any  # a Summary or a ForestSummary
     # The solved machine with φ, or None until it is needed.
-    _predictor: Predictor | None
+    _predictor: AnyPredictor | None
     # A twin's φ and classes are another classifier's, and stay.
     _is_twin: bool = False
 
     # What φ is: a specification whose fields are parameters of the classifier.
-    _spec: ClassVar[type[Spec]]
+    _spec: ClassVar[type[Spec] | type[ForestSpec]]
     _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
@@ -321,17 +323,21 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         twin = clone(self)
         names, kinds = getattr(self, "feature_names_in_", None), self.feature_map_.encoding.kinds
         columns = Columns(self.n_features_in_, names, kinds)
-        nothing = Summary.empty(len(self.classes_), self.summary_.n_folds, self.feature_map_.h)
-        twin.set_fitted(columns, self.classes_, self.feature_map_, nothing)
+        twin.set_fitted(columns, self.classes_, self.feature_map_, self.summary_.emptied())
         twin._is_twin = True
         return twin
 
-    def specification(self) -> Spec:
+    def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
-        return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
+        given = {f.name: getattr(self, f.name) for f in fields(self._spec)}
+        return self._spec(**given)
 
     def set_fitted(
-        self, columns: Columns, classes: Array, feature_map: FeatureMap, summary: Summary
+        self,
+        columns: Columns,
+        classes: Array,
+        feature_map: FeatureMap | Forest,
+        summary: Summary | ForestSummary,
     ) -> Self:
         """Become the classifier that has learnt `summary` under `feature_map`.
 
@@ -341,9 +347,9 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             Number of columns, and their names if they have some.
         classes : ndarray of shape (n_classes,)
             Labels, sorted.
-        feature_map : FeatureMap
+        feature_map : FeatureMap or Forest
             φ.
-        summary : Summary
+        summary : Summary or ForestSummary
             The sums of φ of the rows learnt, by class and fold.
 
         Returns
@@ -371,7 +377,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             table.columns, known, feature_map, part if summary is None else summary + part
         )
 
-    def _n_folds(self, summary: Summary | None) -> int:
+    def _n_folds(self, summary: Summary | ForestSummary | None) -> int:
         """How many folds rows are kept in; decided by the first rows, as φ is."""
         wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
         if summary is None:
@@ -558,11 +564,11 @@ than two classes
         other._validate_params()
         counts = self.summary_.counts.sum(axis=1)
         terms = log_priors_and_costs(other.priors, other.costs, self.classes_, counts)
-        machine = predictor.machine.with_priors_and_costs(*terms)
+        machine: Any = predictor.machine.with_priors_and_costs(*terms)
         other._predictor = replace(predictor, machine=machine)
         return other
 
-    def _solve(self) -> Predictor:
+    def _solve(self) -> AnyPredictor:
         """The solved machine with its φ; solved now, if it was not before."""
         if not hasattr(self, "summary_"):
             check_is_fitted(self)
@@ -577,19 +583,23 @@ than two classes
             )
         log_priors, log_costs = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
         with one_blas_thread():
-            machine = solve(
-                self.summary_,
-                shrinkage=self.shrinkage,
-                ridge=self.ridge,
-                cross_fitted=self.decision == "cross-fitted",
-                log_priors=log_priors,
-                log_costs=log_costs,
-                execute=Threads(self.n_jobs, ahead=FEW_SLICES),
-            )
-        self._predictor = Predictor(self.feature_map_, machine, self.classes_)
+            machine = self._machine(log_priors, log_costs)
+        self._predictor = predictor_of(self.feature_map_, machine, self.classes_)
         if machine.diagnostics:
             self._warn(machine.diagnostics, counts)
         return self._predictor
+
+    def _machine(self, log_priors: Array, log_costs: Array) -> Machine | ForestMachine:
+        """The solved machine of all sums."""
+        return solve(
+            self.summary_,
+            shrinkage=self.shrinkage,
+            ridge=self.ridge,
+            cross_fitted=self.decision == "cross-fitted",
+            log_priors=log_priors,
+            log_costs=log_costs,
+            execute=Threads(self.n_jobs, ahead=FEW_SLICES),
+        )
 
     def _answer(self, X: Any, kind: Answer) -> Any:
         """A prediction for each row: at once, or lazily where X lies in blocks."""
@@ -630,7 +640,7 @@ than two classes
     # ---------------------------------------------------------------- what was fitted
 
     @property
-    def machine_(self) -> Machine:
+    def machine_(self) -> Any:
         """The solved machine: operators, Gaussians, shrinkage, priors and costs."""
         return self._solve().machine
 

@@ -20,27 +20,33 @@ from ..errors import FileFormatError, InputError
 from ..features.content import ContentHash
 from ..features.encoding import Category, ColumnKind, Date, Encoding
 from ..features.feature_map import FeatureMap, Part
+from ..features.forest import Forest, HeldRows, Tree
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import Affine, Identity, Quantile
 from ..machine.decision import GaussianPair
+from ..machine.forest import ForestMachine, Leaf
 from ..machine.machine import Machine
-from ..machine.predictor import Predictor
-from ..moments.summary import ClassMoments, Summary
+from ..machine.predictor import predictor_of
+from ..moments.summary import ClassMoments, ForestSummary, Summary
 from .base import EntropyClassifier
+from .classifier import ExtremeEntropyClassifier
 from .eekm import EEKMClassifier
 from .eem import EEMClassifier
 from .inputs import Columns
 
 Array = np.ndarray[Any, Any]
 
-ESTIMATORS = {cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier)}
+ESTIMATORS: dict[str, type[EntropyClassifier]] = {
+    cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier, ExtremeEntropyClassifier)
+}
 PARTS = {
     cls.__name__: cls
     for cls in (
         *(Affine, Category, ClassMoments, ColumnKind, ContentHash, Cosine, Date, Encoding),
-        *(FeatureMap, GaussianPair, Identity, Laplacian),
-        *(Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity, Summary),
+        *(FeatureMap, Forest, ForestMachine, ForestSummary, GaussianPair, HeldRows, Identity),
+        *(Laplacian, Leaf, Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity),
+        *(Summary, Tree),
     )
 }
 # What fit sets, and what each may be; names of columns come only where X had some.
@@ -48,10 +54,10 @@ FITTED: dict[str, type | tuple[type, ...]] = {
     "classes_": np.ndarray,
     "n_features_in_": int,
     "feature_names_in_": np.ndarray,
-    "feature_map_": FeatureMap,
-    "summary_": Summary,
+    "feature_map_": (FeatureMap, Forest),
+    "summary_": (Summary, ForestSummary),
     "is_twin": bool,
-    "machine": (Machine, NoneType),
+    "machine": (Machine, ForestMachine, NoneType),
 }
 # Annotations of the fields of PARTS, and what may stand there.
 FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
@@ -63,6 +69,8 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "ContentHash": ContentHash,
     "Encoding": Encoding,
     "Scaling": (Affine, Identity, Quantile),
+    "HeldRows": HeldRows,
+    "Machine | None": (Machine, NoneType),
 }
 
 
@@ -107,11 +115,11 @@ def load(path: str | Path) -> EntropyClassifier:
     Parameters
     ----------
     path : path-like
-        A file written by `EEMClassifier.save` or `EEKMClassifier.save`.
+        A file written by the `save` of a classifier.
 
     Returns
     -------
-    EEMClassifier or EEKMClassifier
+    ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
         The fitted classifier; its predictions are the same to the last bit.
 
     Examples
@@ -149,7 +157,7 @@ def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -
     estimator.set_fitted(columns, classes, phi, fitted["summary_"])
     estimator._is_twin = fitted["is_twin"]
     if machine is not None:
-        estimator._predictor = Predictor(phi, machine, classes)
+        estimator._predictor = predictor_of(phi, machine, classes)
     return estimator
 
 
@@ -160,29 +168,58 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
             raise TypeError(f"{name} is {type(fitted.get(name)).__name__}")
     if set(fitted) - set(FITTED):
         raise KeyError(*(set(fitted) - set(FITTED)))
-    phi, summary, n_classes = fitted["feature_map_"], fitted["summary_"], len(fitted["classes_"])
-    shapes = {
+    phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
+    n_classes, forest = len(fitted["classes_"]), isinstance(phi, Forest)
+    if isinstance(summary, ForestSummary) != forest:
+        raise TypeError("summary_")
+    if machine is not None and isinstance(machine, ForestMachine) != forest:
+        raise TypeError("machine")
+    shapes: set[tuple[Any, Any]] = {
         (phi.d, fitted["n_features_in_"]),
-        (len(summary.moments), n_classes),
         (len(fitted.get("feature_names_in_", range(phi.d))), phi.d),
     }
+    if not forest:
+        shapes |= _shapes_of_machine(phi.h, summary, machine, n_classes)
+    else:
+        n_leaves, n_pairs = sum(phi.n_leaves), n_classes * (n_classes - 1) // 2
+        shapes |= {(n_leaves, len(phi.leaves)), (n_leaves, len(summary.leaves))}
+        shapes |= {(phi.n_leaves, summary.n_leaves), (len(phi.held.Z), len(phi.held.labels))}
+        maps = phi.maps
+        for one, leaf in zip(maps, summary.leaves, strict=True):
+            shapes |= _shapes_of_machine(one.h, leaf, None, n_classes)
+        if machine is not None:
+            shapes |= {(n_leaves, len(machine.leaves)), (len(machine.gaussians), n_pairs)}
+            shapes |= {(machine.log_priors.shape, (n_classes,)), (len(machine.pairs), n_pairs)}
+            shapes |= {(machine.log_costs.shape, (n_classes,))}
+            shapes |= {(len(machine.held_out), n_classes)}
+            for one, leaf in zip(maps, machine.leaves, strict=True):
+                shapes.add((leaf.shifts.shape, (n_pairs,)))
+                if leaf.machine is not None:
+                    shapes.add((leaf.machine.operators.shape, (len(leaf.columns), one.h)))
+    wrong = [pair for pair in shapes if pair[0] != pair[1]]
+    if wrong:
+        raise ValueError(f"sizes that do not fit together: {wrong[0]}")
+
+
+def _shapes_of_machine(
+    h: int, summary: Summary, machine: Machine | None, n_classes: int
+) -> set[tuple[Any, Any]]:
+    """Pairs of sizes that must be equal in sums of h features, and in a machine of them."""
+    shapes: set[tuple[Any, Any]] = {(len(summary.moments), n_classes)}
     for folds in summary.moments:
         shapes.add((len(folds), summary.n_folds))
         for part in folds:
-            shapes |= {(part.mean.shape, (phi.h,)), (part.scatter.shape, (phi.h, phi.h))}
-    machine = fitted["machine"]
+            shapes |= {(part.mean.shape, (h,)), (part.scatter.shape, (h, h))}
     if machine is not None:
         n_pairs = n_classes * (n_classes - 1) // 2
         shapes |= {
-            (machine.operators.shape, (n_pairs, phi.h)),
+            (machine.operators.shape, (n_pairs, h)),
             (machine.log_priors.shape, (n_classes,)),
             (machine.log_costs.shape, (n_classes,)),
             (len(machine.gaussians), n_pairs),
             (len(machine.pairs), n_pairs),
         }
-    wrong = [pair for pair in shapes if pair[0] != pair[1]]
-    if wrong:
-        raise ValueError(f"sizes that do not fit together: {wrong[0]}")
+    return shapes
 
 
 def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:

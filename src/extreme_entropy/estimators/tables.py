@@ -16,22 +16,26 @@ from sklearn.utils import check_random_state
 from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
-from ..features.content import ContentHash, RowSample, folds_of
+from ..features.content import ContentHash, RowSample, first_of, folds_of
 from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
 from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
+from ..features.forest import Forest, ForestSpec, leaves_of
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
-from ..machine.predictor import Answer, Predictor
-from ..machine.relevance import LEARNING_ROWS, Relevance, learn_relevance
-from ..moments.reduction import summarise
-from ..moments.summary import Summary
+from ..machine.growing import grow
+from ..machine.predictor import Answer, AnyPredictor
+from ..machine.relevance import (
+    LARGE_GAIN,
+    LEARNING_ROWS,
+    SOME_GAIN,
+    Relevance,
+    learn_relevance,
+)
+from ..moments.reduction import summarise, summarise_leaves
+from ..moments.summary import ForestSummary, Summary
 from .inputs import Columns, check_block, check_columns, check_rows
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
-
-# What weights of columns gain, in standard errors of the separation of held-out rows.
-SOME_GAIN = 0.5  # from which on they are used, beside a part that takes all columns alike
-LARGE_GAIN = 2.0  # from which on there is no such part
 
 
 class Scan(NamedTuple):
@@ -94,8 +98,11 @@ class Table(Protocol):
     ) -> Counts:
         """How often each value of these columns comes, by class and fold."""
 
-    def summarise(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[Summary]:
-        """The summary of all rows, in folds by their content; the one in a list of one."""
+    def summarise(self, phi: Any, classes: Array, n_folds: int) -> list[Any]:
+        """The summary of all rows, in folds by their content; the one in a list of one.
+
+        Under a forest it is a `ForestSummary`.
+        """
 
 
 @dataclass(frozen=True)
@@ -149,41 +156,41 @@ class InMemory:
         return Scan(self.labels, self.stats)
 
     def sample(self, content: ContentHash, k: int) -> RowSample:
-        n, d = self.X.shape
-        hashes = np.empty(n, np.uint64)
+        hashes = self.hashes(content)
+        return self._first(hashes, np.arange(len(hashes)), k, None)
 
-        def visit(rows: slice) -> RowSample:
-            X, mine, sample = self.X[rows], hashes[rows], RowSample.empty(k, d)
-            for s in chunks(len(mine), d):
-                mine[s] = content(X[s])
-                sample = sample.with_rows(mine[s], X[s])
-            return sample
-
-        sample = RowSample.empty(k, d)
-        for part in Threads(self.n_jobs)(partial(visit, s) for s in row_slices(n) if n):
-            sample += part
-        self.hashed.update(content=content, hashes=hashes)
+    def _first(self, hashes: Array, own: Array, k: int, weight: Array | None) -> RowSample:
+        """The k rows with the smallest hashes among some rows."""
+        sample = RowSample.empty(k, self.X.shape[1])
+        own = own[first_of(hashes[own], k)]  # no more rows are looked at than it takes
+        for s in chunks(len(own), self.X.shape[1]):
+            counted = None if weight is None else weight[own[s]]
+            sample = sample.with_rows(hashes[own[s]], self.X[own[s]], counted)
         return sample
 
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
         """A sample of k rows of each class."""
         hashes, labels = self.hashes(content), self.encode(classes)
-        samples = []
-        for c in range(len(classes)):
-            own, sample = np.flatnonzero(labels == c), RowSample.empty(k, self.X.shape[1])
-            for s in chunks(len(own), self.X.shape[1]):
-                weight = None if self.weight is None else self.weight[own[s]]
-                sample = sample.with_rows(hashes[own[s]], self.X[own[s]], weight)
-            samples.append(sample)
-        return ClassSamples(samples)
+        own = (np.flatnonzero(labels == c) for c in range(len(classes)))
+        return ClassSamples([self._first(hashes, rows, k, self.weight) for rows in own])
 
     def hashes(self, content: ContentHash) -> Array:
         """The hash of each row, which is computed once."""
         if self.hashed.get("content") is not content:
-            self.sample(content, 0)
+            n, d = self.X.shape
+            hashes = np.empty(n, np.uint64)
+
+            def fill(rows: slice) -> None:
+                X, mine = self.X[rows], hashes[rows]
+                for s in chunks(len(mine), d):
+                    mine[s] = content(X[s])
+
+            for _ in Threads(self.n_jobs)(partial(fill, s) for s in row_slices(n) if n):
+                pass
+            self.hashed.update(content=content, hashes=hashes)
         return self.hashed["hashes"]
 
-    def to_learn(self, phi: FeatureMap, rows: slice = slice(None)) -> Any:
+    def to_learn(self, phi: FeatureMap | Forest, rows: slice = slice(None)) -> Any:
         """Some of the rows, with their folds as a last column if the encoding of φ needs them."""
         if not phi.encoding.by_fold:
             return self.X[rows]
@@ -218,15 +225,17 @@ class InMemory:
 
     def summarise(
         self,
-        phi: FeatureMap,
+        phi: FeatureMap | Forest,
         classes: Array,
         n_folds: int,
         folds: Array | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> list[Summary]:
+    ) -> list[Any]:
         labels, shape = self.encode(classes), (len(classes), n_folds)
         if folds is None and n_folds > 1:
             folds = folds_of(self.hashes(phi.content), n_folds)
+        if isinstance(phi, Forest):
+            return [self._summarise_forest(phi, labels, folds, shape)]
         sizes = [phi.h] if sizes is None else sizes
         totals: list[Summary] = []
         phi = phi.in_precision(self.dtype)
@@ -238,6 +247,24 @@ class InMemory:
             totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
             del found  # or they would stay while the next ones are made
         return totals or [Summary.empty(*shape, k) for k in sizes]
+
+    def _summarise_forest(
+        self, forest: Forest, labels: Array, folds: Array | None, shape: tuple[int, int]
+    ) -> ForestSummary:
+        """The summary of the rows in each leaf."""
+        maps = [phi.in_precision(self.dtype) for phi in forest.maps]
+        totals = [Summary.empty(*shape, phi.h) for phi in maps]
+        threads, ends = Threads(self.n_jobs), np.cumsum((0, *forest.n_leaves))
+        for s in row_batches(*self.X.shape):
+            rows = self.to_learn(forest, s)
+            own = None if folds is None else folds[s]
+            weight = None if self.weight is None else self.weight[s]
+            at_leaves = leaves_of(forest, rows, threads)
+            for first, last, at in zip(ends[:-1], ends[1:], at_leaves, strict=True):
+                given = at - first, rows, labels[s], own, weight, shape, threads
+                for i, [more] in enumerate(summarise_leaves(maps[first:last], *given)):
+                    totals[first + i] += more
+        return ForestSummary(tuple(totals), forest.n_leaves)
 
 
 @dataclass(frozen=True)
@@ -280,12 +307,12 @@ class InBlocks:
 
     def summarise(
         self,
-        phi: FeatureMap,
+        phi: FeatureMap | Forest,
         classes: Array,
         n_folds: int,
         folds: Callable[[InMemory], Array] | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> list[Summary]:
+    ) -> list[Any]:
         return self.add_up(_summarise, phi, classes, n_folds, folds, sizes).parts
 
     def add_up(self, work: Callable[..., T], *shared: Any) -> T:
@@ -320,7 +347,7 @@ class _OnRows:
 class Summaries:
     """Several summaries that are added up one by one."""
 
-    parts: list[Summary]
+    parts: list[Any]
 
     def __add__(self, other: Summaries) -> Summaries:
         return Summaries([a + b for a, b in zip(self.parts, other.parts, strict=True)])
@@ -328,7 +355,7 @@ class Summaries:
 
 def _summarise(
     rows: InMemory,
-    phi: FeatureMap,
+    phi: FeatureMap | Forest,
     classes: Array,
     n_folds: int,
     folds: Callable[[InMemory], Array] | None,
@@ -404,9 +431,12 @@ class Sampled:
     learned: dict[Any, Relevance] = field(default_factory=dict)  # of columns, by scale
 
     @classmethod
-    def of(cls, table: Table, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
+    def of(cls, table: Table, random_state: Any, specs: Sequence[Any], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
         content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
+        forests = [s for s in specs if isinstance(s, ForestSpec)]
+        size = table.stats.n, len(classes), table.columns.n
+        k = max([k, *(spec.rows_to_grow(*size).sample for spec in forests)])
         kinds = table.columns.kinds
         if kinds is not None or table.stats.missing.any():
             k = max(k, SAMPLE_ROWS)  # for medians
@@ -418,14 +448,17 @@ class Sampled:
         stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
         if any(spec.learns_relevance for spec in specs):
-            raw = table.sample_by_class(content, classes, LEARNING_ROWS).samples
+            each = max([LEARNING_ROWS, *(spec.rows_to_grow(*size).by_class for spec in forests)])
+            raw = table.sample_by_class(content, classes, each).samples
             by_class = ClassSamples([_encoded(own, encoding) for own in raw])
         n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
         return cls(encoding, stats, content, sample, by_class, table.dtype, n_jobs)
 
-    def draw(self, spec: Spec) -> FeatureMap:
+    def draw(self, spec: Any) -> Any:
         """φ as specified."""
         with one_blas_thread():
+            if isinstance(spec, ForestSpec):
+                return self._grow(spec)
             given = spec, self._encoding(spec), self.stats, self.sample, self.content, self.dtype
             move = self.stats.n >= MANY_ROWS
             if not spec.learns_relevance or self.by_class is None:
@@ -438,6 +471,12 @@ class Sampled:
             used = weights if gain > SOME_GAIN else None
             phi = draw(*given, used, alone=gain > LARGE_GAIN, move=move)
             return replace(phi, relevance=weights)
+
+    def _grow(self, spec: ForestSpec) -> Forest:
+        """A forest as specified."""
+        assert self.by_class is not None  # a forest learns relevance
+        rows = self.stats, self.sample, self.by_class.samples, self.content
+        return grow(spec, self.encoding, *rows, self.dtype, Threads(self.n_jobs))
 
     def _encoding(self, spec: Spec) -> Encoding:
         """The encoding, which needs no sampled rows where φ needs none."""
@@ -463,7 +502,7 @@ class Sampled:
 
 
 def answer_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor, kind: Answer
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: AnyPredictor, kind: Answer
 ) -> Array:
     """The answer to each row of a block, perhaps to none."""
     X, _, _ = check_block(block, dtype, columns)
@@ -471,14 +510,14 @@ def answer_block(
 
 
 def explain_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: AnyPredictor
 ) -> Array:
     """What each column adds to the scores of each row of a block, perhaps of none."""
     X, _, _ = check_block(block, dtype, columns)
     return predictor.explain(X, Threads(1))
 
 
-def count_correct(rows: InMemory, predictor: Predictor) -> Array:
+def count_correct(rows: InMemory, predictor: AnyPredictor) -> Array:
     """The weight of rows whose class is predicted, and of all rows."""
     correct = predictor.answer("label", predictor.project(rows.X, Threads(1))) == rows.y
     weight = np.ones(len(correct)) if rows.weight is None else rows.weight

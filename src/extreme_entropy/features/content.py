@@ -83,6 +83,19 @@ def folds_of(hashes: Array, n_folds: int) -> Array:
     return (hashes % np.uint64(n_folds)).astype(np.min_scalar_type(n_folds))
 
 
+def first_of(hashes: Array, k: int) -> Array:
+    """Where the k smallest distinct hashes are, each as often as it comes."""
+    some, most = np.arange(len(hashes)), 2 * k
+    while k and most < len(hashes):  # among so many of the smallest there may be repeats
+        near = np.flatnonzero(hashes <= np.partition(hashes, most)[most])
+        if len(np.unique(hashes[near])) >= k:
+            some = near
+            break
+        most *= 4
+    distinct = np.unique(hashes[some])[:k]
+    return some[hashes[some] <= distinct[-1]] if len(distinct) else some[:0]
+
+
 @dataclass(frozen=True, slots=True)
 class RowSample:
     """The rows with the k smallest hashes among distinct rows: a sample that merges.
@@ -103,6 +116,10 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         return self.with_rows(other.hashes, other.rows, other.counts)
+
+    def at(self, chosen: Any) -> RowSample:
+        """Some of the rows."""
+        return RowSample(self.k, self.hashes[chosen], self.rows[chosen], self.counts[chosen])
 
     def with_rows(self, hashes: Array, X: Any, weight: Array | None = None) -> RowSample:
         """The sample after more rows, dense or sparse, with these hashes and weights."""

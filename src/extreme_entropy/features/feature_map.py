@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engines.blas import times_upper
 from .codes import Coded, on_knots
 from .content import ContentHash, RowSample
 from .encoding import Encoding
@@ -48,13 +49,18 @@ class Part:
     layer: Layer
     columns: Array | None = None  # which it sees; all without it
     weights: Array | None = None  # of those columns: the layer sees z∘w
-    whitening: Array | None = None  # (hidden, features), for kernels
+    whitening: Array | None = None  # upper triangular (hidden, features), for kernels
 
     def seen(self, Z: Array) -> Array:
         """Scaled rows as the layer sees them."""
         if self.columns is not None:
             Z = Z[:, self.columns]
         return Z if self.weights is None else Z * self.weights
+
+    def features(self, Z: Array, room: Array | None = None) -> Array:
+        """The features of scaled rows, in `room` if they can be."""
+        H = self.layer(self.seen(Z), room)
+        return H if self.whitening is None else times_upper(H, self.whitening)
 
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
@@ -123,16 +129,17 @@ class FeatureMap:
 
     def __call__(self, X: Array, room: Room | None = None) -> Array:
         """φ of dense rows; `room` is overwritten, and may hold the result."""
-        Z = self.scaled(X)
+        return self.features(self.scaled(X), room)
+
+    def features(self, Z: Array, room: Room | None = None) -> Array:
+        """φ of rows that are scaled already."""
         n, p = len(Z), len(self.parts)
         if p == 1:
             part = self.parts[0]
-            H = part.layer(part.seen(Z), None if room is None else room[0])
-            return H if part.whitening is None else H @ part.whitening
-        features = np.empty((n, self.h), X.dtype) if room is None else room[p][:n]
+            return part.features(Z, None if room is None else room[0])
+        features = np.empty((n, self.h), Z.dtype) if room is None else room[p][:n]
         for i, part in enumerate(self.parts):
-            H = part.layer(part.seen(Z), None if room is None else room[i])
-            features[:, i::p] = H if part.whitening is None else H @ part.whitening
+            features[:, i::p] = part.features(Z, None if room is None else room[i])
         return features
 
     def project(self, X: Array, operators: list[Array], room: Room | None = None) -> Array:

@@ -12,19 +12,28 @@ kinks of a layer are averaged over the segment: with plain slopes there would ha
 between any two kinks. A row whose sum misses s(z) − s(z₀) is taken again with twice as many
 segments. The little that is missing in the end is added to the columns in proportion to what they
 have, so that the sum is exact.
+
+In a forest the line passes through several leaves of each tree. Within a leaf its log-odds are
+explained so; where the line passes from a leaf into another, the log-odds jump, and the jump
+belongs to the column that is cut there. The log-odds of all pairs of classes then become scores by
+the mean slope of the scores between the typical row and the row.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import pairwise
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, serial
 from ..features.feature_map import FeatureMap
-from .machine import Machine
+from ..features.forest import Forest, Tree
+from .forest import ForestMachine
+from .machine import Decision, Machine
 
 Array = np.ndarray[Any, Any]
 
@@ -34,44 +43,215 @@ MISSED = 1e-3  # of the sum of sizes, that a sum may miss before more segments a
 LITTLE = 1e-6  # too little to matter in a score, whatever the sizes
 
 
+class Score(Protocol):
+    """What is explained: numbers that follow from projections."""
+
+    def scores(self, projections: Array, /) -> Array:
+        """(n,) or (n, scores)."""
+
+    def mean_slopes(self, start: Array, end: Array, /) -> Array:
+        """The mean of ∂ score / ∂ projection between two   (n, scores, projections)."""
+
+
 def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = serial) -> Array:
     """What each column adds to each score of checked rows   (n, 1 or classes, d)."""
+    operators = phi.folded(machine.operators, np.dtype(np.float64))
+    typical = phi.typical
+
+    def explained(Z: Array) -> Array:
+        return _between(phi, machine, machine.operators, operators, typical, Z)
+
+    return _explain_rows(phi, machine, X, explained, phi.h, execute)
+
+
+def explain_forest(
+    forest: Forest, machine: ForestMachine, X: Any, execute: Executor = serial
+) -> Array:
+    """The same for a forest."""
+    typical, maps = forest.typical, forest.maps
+    folded = [
+        [] if leaf.machine is None else phi.folded(leaf.machine.operators, np.dtype(np.float64))
+        for phi, leaf in zip(maps, machine.leaves, strict=True)
+    ]
+
+    def log_odds(i: int, Z: Array) -> Array:
+        projections = maps[i].project_scaled(Z, folded[i]) if folded[i] else np.empty((len(Z), 0))
+        return machine.leaves[i].log_odds(projections)
+
+    def explained(Z: Array) -> Array:
+        line, found = Z - typical, np.zeros((len(Z), len(machine.pairs), Z.shape[1]))
+        ends = np.concatenate([Z, typical[np.newaxis]])
+        odds = np.zeros((len(ends), len(machine.pairs)))
+        first = 0
+        for tree, share in zip(forest.trees, machine.shares, strict=True):
+            at = tree(ends) + first
+            for i in np.unique(at):
+                odds[at == i] += share * log_odds(int(i), ends[at == i])
+            for piece in _pieces(tree, typical, line):
+                i, start, end = piece.leaf + first, piece.start, piece.end
+                leaf, rows = machine.leaves[i], piece.rows
+                if leaf.machine is not None:
+                    ways = (typical + t[:, np.newaxis] * line[rows] for t in (start, end))
+                    own = PairOdds(leaf.machine)
+                    inside = _between(maps[i], own, leaf.machine.operators, folded[i], *ways)
+                    inside *= share[leaf.columns, np.newaxis]
+                    found[rows[:, np.newaxis], leaf.columns] += inside
+            for jump in _jumps(tree, typical, line):
+                places = typical + jump.time[:, np.newaxis] * line[jump.rows]
+                for sign, leaves in ((-1, jump.before), (1, jump.after)):
+                    for i in np.unique(leaves):
+                        own = leaves == i
+                        change = sign * share * log_odds(int(i) + first, places[own])
+                        rows = jump.rows[own, np.newaxis]
+                        pairs = np.arange(len(machine.pairs))
+                        found[rows, pairs, jump.columns[own, np.newaxis]] += change
+            first += tree.n_leaves
+        start = np.broadcast_to(odds[-1], odds[:-1].shape)
+        scores = machine.scores(odds).reshape(len(odds), -1)
+        added = machine.mean_slopes(start, odds[:-1]) @ found
+        return _completed(added, scores[:-1] - scores[-1], line)
+
+    most = max(map(attrgetter("h"), maps))
+    return _explain_rows(forest, machine, X, explained, most, execute)
+
+
+def _explain_rows(
+    phi: FeatureMap | Forest,
+    machine: Decision,
+    X: Any,
+    explained: Callable[[Array], Array],
+    h: int,
+    execute: Executor,
+) -> Array:
+    """Chunks of rows explained, with each encoded column's share added to where it comes from."""
     (n, d), n_pairs = X.shape, len(machine.pairs)
     n_scores = 1 if n_pairs == 1 else len(machine.log_priors)
     contributions = np.empty((n, n_scores, d))
-    operators = phi.folded(machine.operators, np.dtype(np.float64))
-
-    typical, origins = phi.typical, phi.encoding.origins
-    of_column = np.eye(d)[origins]  # an encoded column's share goes to the column it comes from
+    origins = phi.encoding.origins
+    of_column = np.eye(d)[origins]
 
     def fill(rows: slice) -> None:
-        Z = phi.scaled(dense(X[rows]).astype(np.float64, copy=False))
-        encoded = _explain_scaled(phi, machine, operators, typical, Z)
+        encoded = explained(phi.scaled(dense(X[rows]).astype(np.float64, copy=False)))
         contributions[rows] = encoded if phi.encoding.plain else encoded @ of_column
 
     width = len(origins) * (n_pairs + n_scores)
-    for _ in execute(partial(fill, s) for s in chunks(n, phi.h, width)):
+    for _ in execute(partial(fill, s) for s in chunks(n, h, width)):
         pass
     return contributions
 
 
-def _explain_scaled(
-    phi: FeatureMap, machine: Machine, operators: list[Array], typical: Array, Z: Array
+class PairOdds:
+    """The log-odds of each pair of classes as scores."""
+
+    def __init__(self, machine: Decision) -> None:
+        self.machine = machine
+
+    def scores(self, projections: Array) -> Array:
+        """(n, pairs)."""
+        return self.machine.log_odds(projections)
+
+    def mean_slopes(self, start: Array, end: Array) -> Array:
+        """(n, pairs, pairs), of which the diagonals matter."""
+        slopes = np.zeros((len(start), start.shape[1], start.shape[1]))
+        for p, gaussian in enumerate(self.machine.gaussians):
+            slopes[:, p, p] = gaussian.slope((start[:, p] + end[:, p]) / 2)
+        return slopes
+
+
+class _Piece(NamedTuple):
+    """The parts of lines that lie in one leaf: which rows', from where to where (0 to 1)."""
+
+    leaf: int
+    rows: Array
+    start: Array
+    end: Array
+
+
+class _Jump(NamedTuple):
+    """Where lines pass from leaf to leaf: which rows', when, from where to where, by what cut."""
+
+    rows: Array
+    time: Array
+    before: Array
+    after: Array
+    columns: Array
+
+
+def _visits(tree: Tree, typical: Array, line: Array) -> tuple[Array, Array, Array]:
+    """Leaves along each line from the typical row: (n, visits) leaves, ends and columns cut.
+
+    A visit that ends where it begins, or in the same leaf as the next, counts for nothing.
+    """
+    n, nodes = len(line), len(tree.columns)
+    along = line[:, tree.columns]
+    times = np.full((n, nodes), 1.0)
+    np.divide(tree.thresholds - typical[tree.columns], along, out=times, where=along != 0)
+    times[~((times > 0) & (times < 1))] = 1.0
+    order = np.argsort(times, axis=1, kind="stable")
+    times = np.take_along_axis(times, order, axis=1)
+    edges = np.concatenate([np.zeros((n, 1)), times, np.ones((n, 1))], axis=1)
+    leaves = np.empty((n, nodes + 1), np.intp)
+    for k in range(nodes + 1):
+        middle = (edges[:, k] + edges[:, k + 1]) / 2
+        leaves[:, k] = tree(typical + middle[:, np.newaxis] * line)
+    return leaves, edges, tree.columns[order]
+
+
+def _pieces(tree: Tree, typical: Array, line: Array) -> Iterator[_Piece]:
+    """The parts of lines in each leaf; a line may be in a leaf more than once."""
+    leaves, edges, _ = _visits(tree, typical, line)
+    for k in range(leaves.shape[1]):
+        longer = edges[:, k + 1] > edges[:, k]
+        for leaf in np.unique(leaves[longer, k]):
+            rows = np.flatnonzero(longer & (leaves[:, k] == leaf))
+            yield _Piece(int(leaf), rows, edges[rows, k], edges[rows, k + 1])
+
+
+def _jumps(tree: Tree, typical: Array, line: Array) -> Iterator[_Jump]:
+    """Where lines pass into another leaf."""
+    leaves, edges, columns = _visits(tree, typical, line)
+    last = leaves[:, 0]
+    for k in range(1, leaves.shape[1]):
+        longer = edges[:, k + 1] > edges[:, k]
+        rows = np.flatnonzero(longer & (leaves[:, k] != last))
+        if len(rows):
+            yield _Jump(rows, edges[rows, k], last[rows], leaves[rows, k], columns[rows, k - 1])
+        last = np.where(longer, leaves[:, k], last)
+
+
+def _between(
+    phi: FeatureMap,
+    score: Score,
+    operators: Array,
+    folded: list[Array],
+    start: Array,
+    Z: Array,
 ) -> Array:
-    """What each scaled column adds, summing to the difference of scores   (n, scores, d)."""
-    line = Z - typical
-    ends = np.concatenate([Z, typical[np.newaxis]])
-    scores = machine.scores(phi.project_scaled(ends, operators)).reshape(len(ends), -1)
-    wanted = scores[:-1] - scores[-1]
+    """What each scaled column adds from some rows, or one, to others   (n, scores, d).
+
+    The sum is the difference of scores. `folded` are the operators on the hidden layers.
+    """
+    line = Z - start
+    ends = (phi.project_scaled(np.broadcast_to(rows, Z.shape), folded) for rows in (Z, start))
+    above, below = (score.scores(projections).reshape(len(Z), -1) for projections in ends)
+    wanted = above - below
     found = np.empty((*wanted.shape, Z.shape[1]))
     n_segments, again = SEGMENTS, np.arange(len(Z))
     while True:
-        found[again] = _integral(phi, machine, operators, typical, line[again], n_segments)
+        begin = start if start.ndim == 1 else start[again]
+        given = phi, score, operators, folded, begin, line[again]
+        found[again] = _integral(*given, n_segments)
         missing, sizes = wanted - found.sum(axis=2), abs(found).sum(axis=2)
         again = np.flatnonzero((abs(missing) > MISSED * sizes + LITTLE).any(axis=1))
         n_segments *= 2
         if not len(again) or n_segments > MOST_SEGMENTS:
             break
+    return _completed(found, wanted, line)
+
+
+def _completed(found: Array, wanted: Array, line: Array) -> Array:
+    """Contributions (n, scores, d) with what their sums miss shared among the columns."""
+    missing, sizes = wanted - found.sum(axis=2), abs(found).sum(axis=2)
     # Where nearly everything is missing, what was found says little of how to share it.
     unknown = (abs(missing) > sizes)[:, :, np.newaxis]
     shares = np.where(unknown, abs(line)[:, np.newaxis], abs(found))
@@ -82,9 +262,10 @@ def _explain_scaled(
 
 def _integral(
     phi: FeatureMap,
-    machine: Machine,
-    operators: list[Array],
-    typical: Array,
+    score: Score,
+    operators: Array,
+    folded: list[Array],
+    begin: Array,
     line: Array,
     n_segments: int,
 ) -> Array:
@@ -92,12 +273,12 @@ def _integral(
     total: Any = 0.0
     # Shorter at both ends: near the typical row or the row itself scores may change fast.
     ends = (1 - np.cos(np.linspace(0, np.pi, n_segments + 1))) / 2
-    start = phi.project_scaled(np.broadcast_to(typical, line.shape), operators)
+    start = phi.project_scaled(np.broadcast_to(begin, line.shape), folded)
     for a, b in pairwise(ends):
-        end = phi.project_scaled(typical + b * line, operators)
+        end = phi.project_scaled(begin + b * line, folded)
         half = (b - a) / 2 * line
-        gradient = phi.gradient(typical + (a + b) / 2 * line, machine.operators, half)
-        slopes = machine.mean_slopes(start, end)
+        gradient = phi.gradient(begin + (a + b) / 2 * line, operators, half)
+        slopes = score.mean_slopes(start, end)
         total = total + (b - a) * (slopes @ gradient.transpose(1, 0, 2))
         start = end
     return total * line[:, np.newaxis]

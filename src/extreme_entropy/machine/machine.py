@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
@@ -37,15 +37,12 @@ FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to
 VARIANCE_FLOOR = 1e-6
 
 
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """A solved machine: everything that turns φ(x) into probabilities and decisions."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """What turns the projections of each pair of classes into probabilities and decisions."""
 
     pairs: tuple[tuple[int, int], ...]  # (negative, positive) class of each
-    operators: Array  # β of each pair              (pairs, h)
-    gaussians: tuple[GaussianPair, ...]
-    shrinkage: Array  # ε of each class             (classes,)
-    ridges: Array  # added to Σ's diagonal       (pairs,)
+    gaussians: tuple[GaussianPair, ...]  # of the projections of each pair
     log_priors: Array  # ln π                        (classes,)
     log_costs: Array  # ln C                        (classes,)
     diagnostics: tuple[str, ...] = ()  # codes of what the user is warned about
@@ -69,8 +66,8 @@ class Machine:
             for (i, j), gaussian in zip(self.pairs, self.gaussians, strict=True)
         )
 
-    def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Machine:
-        """The machine under other priors and costs: only the thresholds change."""
+    def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Self:
+        """The same under other priors and costs: only the thresholds change."""
         return replace(self, log_priors=log_priors, log_costs=log_costs)
 
     def log_odds(self, projections: Array) -> Array:
@@ -112,7 +109,21 @@ class Machine:
         return mean_slopes(*odds, self.pairs, len(self.log_priors)) * slopes
 
 
-def solve(
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Machine(Decision):
+    """A solved machine: everything that turns φ(x) into probabilities and decisions."""
+
+    operators: Array  # β of each pair              (pairs, h)
+    shrinkage: Array  # ε of each class             (classes,)
+    ridges: Array  # added to Σ's diagonal       (pairs,)
+
+
+def solve(summary: Summary, **options: Any) -> Machine:
+    """The machine of a summary in which every class has rows; options as for `solve_by_fold`."""
+    return solve_by_fold(summary, **options)[0]
+
+
+def solve_by_fold(
     summary: Summary,
     *,
     shrinkage: str | float | None,
@@ -121,8 +132,8 @@ def solve(
     log_priors: Array,
     log_costs: Array,
     execute: Executor = serial,
-) -> Machine:
-    """The machine of a summary in which every class has rows.
+) -> tuple[Machine, FoldOperators | None]:
+    """The machine of a summary, and the operators that have not seen each fold, if there are some.
 
     A numeric `ridge` is added to the diagonal of Σ. "auto" and `cross_fitted` need folds: without
     them nothing is held out, and both are as if not asked for.
@@ -133,14 +144,20 @@ def solve(
     auto = ridge == "auto"
     ridges = [Ridge(relative=share) for share in SHARES] if auto else [Ridge(float(ridge))]
     cross_fitted &= summary.n_folds > 1
-    best, held_out = 0, None
+    best, held_out, by_fold = 0, None, None
     if summary.n_folds > 1 and (cross_fitted or auto):
         tasks = (
             partial(project_fold, summary, fold, totals, pairs, shrinkage, ridges)
             for fold in range(summary.n_folds)
         )
-        held_out = HeldOut.pooled(np.stack(list(execute(tasks))))
+        folds = list(execute(tasks))
+        held_out = HeldOut.pooled(np.stack([fold.stats for fold in folds]))
         best = int(np.argmax(held_out.separations))
+        by_fold = FoldOperators(
+            np.stack([fold.operators[best] for fold in folds]),
+            np.stack([fold.middles[best] for fold in folds]),
+        )
+        del folds
     solved = [operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs]
     operators, added = (np.concatenate(found) for found in zip(*solved, strict=True))
     diagnostics = ["degenerate"] * (not operators.any(axis=1).all())
@@ -157,16 +174,36 @@ def solve(
             m0, m1 = (middle + held_out.means[best, p]).tolist()
             s0, s1 = held_out.variances[best, p].tolist()
             gaussians.append(GaussianPair((m0, m1), floored(s0, s1, m1 - m0)))
-    return Machine(
-        pairs,
-        operators,
-        tuple(gaussians),
-        np.array([c.epsilon for c in classes]),
-        added,
-        log_priors,
-        log_costs,
-        tuple(dict.fromkeys(diagnostics)),
+    machine = Machine(
+        pairs=pairs,
+        operators=operators,
+        gaussians=tuple(gaussians),
+        shrinkage=np.array([c.epsilon for c in classes]),
+        ridges=added,
+        log_priors=log_priors,
+        log_costs=log_costs,
+        diagnostics=tuple(dict.fromkeys(diagnostics)),
     )
+    if by_fold is not None:  # about the midpoint of the whole instead of each fold's own
+        means = np.array([classes[i].mean + classes[j].mean for i, j in pairs])
+        by_fold = replace(by_fold, shifts=np.vecdot(operators, means) / 2 - by_fold.shifts)
+    return machine, by_fold
+
+
+@dataclass(frozen=True, slots=True)
+class FoldOperators:
+    """For each fold the operators that have not seen its rows."""
+
+    operators: Array  # (folds, pairs, h)
+    shifts: Array  # of their projections to where those of all folds lie   (folds, pairs)
+
+    def __call__(self, H: Array, folds: Array) -> Array:
+        """Projections of features H (n, h) of rows in these folds, each held out   (n, pairs)."""
+        projections = np.empty((len(H), self.operators.shape[1]))
+        for k in np.unique(folds):
+            own = folds == k
+            projections[own] = H[own] @ self.operators[k].T + self.shifts[k]
+        return projections
 
 
 class HeldOut(NamedTuple):
@@ -197,6 +234,14 @@ class HeldOut(NamedTuple):
         return cls(total, mean, variance, (n > 0).sum(axis=0), rounded)
 
 
+class FoldProjections(NamedTuple):
+    """Projections of one fold's rows by operators that have not seen them, for each ridge."""
+
+    stats: Array  # n, mean and variance of each class   (ridges, pairs, 2, 3)
+    operators: Array  # (ridges, pairs, h)
+    middles: Array  # between the means of the two classes   (ridges, pairs)
+
+
 def project_fold(
     summary: Summary,
     fold: int,
@@ -204,10 +249,10 @@ def project_fold(
     pairs: tuple[tuple[int, int], ...],
     shrinkage: str | float | None,
     ridges: list[Ridge],
-) -> Array:
-    """n, mean and variance of a fold's rows, projected by operators that have not seen them.
+) -> FoldProjections:
+    """A fold's rows, projected by operators that have not seen them.
 
-    Of shape (ridges, pairs, 2, 3); all zero where the fold or all others lack rows.
+    All is zero where the fold or all others lack rows.
     """
     inside = [folds[fold] for folds in summary.moments]
     # Taking one fold out of the total is cheaper than adding up the others.
@@ -215,19 +260,22 @@ def project_fold(
     for total, own in zip(totals, inside, strict=True):
         outside.append(shrink(total - own, shrinkage))
     found = np.zeros((len(ridges), len(pairs), 2, 3))
+    operators = np.zeros((len(ridges), len(pairs), len(totals[0].mean)))
+    all_middles = np.zeros((len(ridges), len(pairs)))
     for p, pair in enumerate(pairs):
         a, b = (outside[c] for c in pair)
         if not (a.n and b.n and any(inside[c].n for c in pair)):
             continue
         betas, _ = operators_of(a, b, ridges)
         middles = betas @ (a.mean + b.mean) / 2
+        operators[:, p], all_middles[:, p] = betas, middles
         for side, own in enumerate(inside[c] for c in pair):
             if own.n:
                 found[:, p, side, 0] = own.n * betas.any(axis=1)
                 found[:, p, side, 1] = betas @ own.mean - middles
                 variances = np.vecdot(betas @ own.scatter, betas) / own.n
                 found[:, p, side, 2] = np.maximum(variances, 0.0)
-    return found
+    return FoldProjections(found, operators, all_middles)
 
 
 def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> GaussianPair:

@@ -24,8 +24,9 @@ from ..moments.summary import ClassMoments
 
 Array = np.ndarray[Any, Any]
 
-# Means that differ by less than this share of their size differ by rounding alone.
-ROUNDING = 64 * np.finfo(float).eps
+# Means that differ by less than this share of their size differ by rounding alone, which whitening
+# magnifies; sampled rows differ by far more.
+ROUNDING = 2.0**16 * np.finfo(float).eps
 # Per dimension: a matrix whose 1/cond is below this is singular but for rounding.
 SINGULAR = 16 * np.finfo(float).eps
 

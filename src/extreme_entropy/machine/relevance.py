@@ -35,6 +35,9 @@ from .operator import Ridge, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
 
+# What weights of columns gain, in standard errors of the separation of held-out rows.
+SOME_GAIN = 0.5  # from which on they are used, beside a part that takes all columns alike
+LARGE_GAIN = 2.0  # from which on there is no such part
 LEARNING_ROWS = 1000  # of each class, that machines are fitted on
 GRADIENT_ROWS = 300  # of each class, at which gradients are taken
 GRADIENT_NUMBERS = 2**24  # operators × rows × columns: fewer rows where this would be exceeded
@@ -160,7 +163,7 @@ def _held_out(summary: Summary, fold: int) -> Array:
     """Projections of a fold's rows for each ridge, as `project_fold` gives them."""
     totals = [summary.of_class(c) for c in range(len(summary.moments))]
     pairs = tuple(combinations(range(len(totals)), 2))
-    return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES)
+    return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES).stats
 
 
 Gradients = dict[tuple[int, int], Array]  # by the folds that the operators were fitted on

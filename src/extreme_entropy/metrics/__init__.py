@@ -10,7 +10,7 @@ from .classification import (
     label_text,
     predicted_classes,
 )
-from .intervals import ScoreInterval, scores_with_intervals
+from .intervals import ScoreInterval, scores_of_matrix, scores_with_intervals
 
 __all__ = [
     "ScoreInterval",
@@ -21,5 +21,6 @@ __all__ = [
     "gmean_scorer",
     "label_text",
     "predicted_classes",
+    "scores_of_matrix",
     "scores_with_intervals",
 ]

@@ -58,6 +58,15 @@ def scores_with_intervals(
     >>> scores["balanced_accuracy"].value, scores["auc"].value
     (0.75, 1.0)
     """
+    return {
+        **scores_of_matrix(matrix, seed),
+        "auc": _auc(labels, probabilities),
+        "brier": _brier(labels, probabilities),
+    }
+
+
+def scores_of_matrix(matrix: Array, seed: int = 0) -> dict[str, ScoreInterval]:
+    """GMean and balanced accuracy, from the confusion matrix alone."""
     rng = np.random.default_rng(seed)
     total = int(matrix.sum())
     drawn = rng.multinomial(total, matrix.ravel() / total, DRAWS).reshape(-1, *matrix.shape)
@@ -68,8 +77,6 @@ def scores_with_intervals(
     return {
         "gmean": _percentiles(gmean[0], drawn_gmeans),
         "balanced_accuracy": _percentiles(balanced[0], drawn_balanced),
-        "auc": _auc(labels, probabilities),
-        "brier": _brier(labels, probabilities),
     }
 
 

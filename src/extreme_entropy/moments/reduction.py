@@ -11,21 +11,15 @@ A smaller φ is the first features of a larger one, and m and S of its rows are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from ..engines.threads import (
-    Executor,
-    chunks,
-    dense,
-    row_slices,
-    serial,
-)
+from ..engines.blas import add_gram
+from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
-from .gram import add_gram
 from .summary import ClassMoments, Summary, from_sums
 
 Array = np.ndarray[Any, Any]
@@ -50,41 +44,69 @@ def summarise(
     φ has the precision of X. Labels are 0, 1, …, and so are folds; `shape` says how many of each
     there are. The rows must be few enough to be sorted in memory (`engines.threads.row_batches`).
     """
+    return summarise_leaves([phi], None, X, labels, folds, weight, shape, execute, sizes)[0]
+
+
+def summarise_leaves(
+    maps: Sequence[FeatureMap],
+    leaves: Array | None,
+    X: Any,
+    labels: Array,
+    folds: Array | None,
+    weight: Array | None,
+    shape: tuple[int, int],
+    execute: Executor = serial,
+    sizes: Sequence[int] | None = None,
+) -> list[list[Summary]]:
+    """The same where each row has a φ of its own among several: for each of them, by size."""
     n_classes, n_folds = shape
     group = labels.astype(np.intp) * n_folds + (0 if folds is None else folds)
+    if leaves is not None:
+        group += leaves.astype(np.intp) * (n_classes * n_folds)
     longest = max(s.stop - s.start for s in row_slices(len(group)))
     order = np.argsort(group, kind="stable")
-    ends = np.searchsorted(group[order], np.arange(n_classes * n_folds + 1))
-    owners, tasks = [], []
-    for c in range(n_classes):
-        first = order[ends[c * n_folds] : ends[(c + 1) * n_folds]][:PILOT_ROWS]
-        pilot = phi(dense(X[first])).mean(axis=0) if len(first) else np.zeros(phi.h)
-        for g in range(c * n_folds, (c + 1) * n_folds):
-            rows = order[ends[g] : ends[g + 1]]
-            n_tasks = max(round(len(rows) / longest), 1) if len(rows) else 0
-            for some in np.array_split(rows, n_tasks) if n_tasks else ():
-                owners.append(g)
-                tasks.append(partial(_add_up, phi, X, some, weight, pilot, sizes))
+    n_groups = len(maps) * n_classes * n_folds
+    ends = np.searchsorted(group[order], np.arange(n_groups + 1))
+    owners: list[int] = []
+
+    def tasks() -> Iterator[Callable[[], _Sums | list[ClassMoments]]]:
+        for c in range(len(maps) * n_classes):
+            phi = maps[c // n_classes]
+            first = order[ends[c * n_folds] : ends[(c + 1) * n_folds]][:PILOT_ROWS]
+            pilot = phi(dense(X[first])).mean(axis=0) if len(first) else np.zeros(phi.h)
+            for g in range(c * n_folds, (c + 1) * n_folds):
+                rows = order[ends[g] : ends[g + 1]]
+                n_tasks = max(round(len(rows) / longest), 1) if len(rows) else 0
+                for some in np.array_split(rows, n_tasks) if n_tasks else ():
+                    owners.append(g)
+                    given = phi, X, some, weight, pilot, [phi.h] if sizes is None else sizes
+                    yield partial(_add_up if n_tasks > 1 else _moments_of, *given)
+
     sums: dict[int, _Sums] = {}
-    for g, more in zip(owners, execute(tasks), strict=True):
-        if g in sums:
+    moments: dict[int, list[ClassMoments]] = {}
+    for i, more in enumerate(execute(tasks())):
+        g = owners[i]
+        if isinstance(more, list):
+            moments[g] = more
+        elif g in sums:
             sums[g].join(more)
         else:
             sums[g] = more
         del more  # or it would stay while the next one is made
-    moments = dict(zip(sums, execute([part.moments for part in sums.values()]), strict=True))
-    missing = set(range(n_classes * n_folds)) - set(moments)
-    moments |= {g: [ClassMoments.empty(k) for k in sizes] for g in missing}
-    groups = [moments[g] for g in range(n_classes * n_folds)]
-    return [
-        Summary(
-            tuple(
-                tuple(parts[i] for parts in groups[c * n_folds : (c + 1) * n_folds])
-                for c in range(n_classes)
-            )
-        )
-        for i in range(len(sizes))
-    ]
+    moments |= zip(sums, execute([part.moments for part in sums.values()]), strict=True)
+    found = []
+    for leaf, phi in enumerate(maps):
+        nothing = [ClassMoments.empty(k) for k in ([phi.h] if sizes is None else sizes)]
+        cells = np.arange(n_classes * n_folds).reshape(shape) + leaf * n_classes * n_folds
+        groups = [[moments.get(g, nothing) for g in own] for own in cells.tolist()]
+        by_size = range(len(nothing))
+        found.append([Summary(tuple(tuple(p[i] for p in own) for own in groups)) for i in by_size])
+    return found
+
+
+def _moments_of(*given: Any) -> list[ClassMoments]:
+    """The moments of all rows of a group, for each size: the work of its only task."""
+    return _add_up(*given).moments()
 
 
 def _add_up(

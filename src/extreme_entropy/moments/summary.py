@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dger
 
-from .gram import mirrored
-
 Array = np.ndarray[Any, Any]
+
+TILE = 128  # numbers along each side of what stays in cache while it is turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,43 @@ class Summary:
         """All rows of class `c`."""
         return reduce(add, self.moments[c])
 
+    def emptied(self) -> Summary:
+        """The summary of no rows, of the same shape."""
+        h = len(self.moments[0][0].mean)
+        return Summary.empty(len(self.moments), self.n_folds, h)
+
+
+@dataclass(frozen=True, slots=True)
+class ForestSummary:
+    """A summary for each leaf of some trees, tree after tree; every tree has all rows."""
+
+    leaves: tuple[Summary, ...]
+    n_leaves: tuple[int, ...]  # of each tree
+
+    @property
+    def n_folds(self) -> int:
+        return self.leaves[0].n_folds
+
+    @property
+    def leaf_counts(self) -> Array:
+        """Rows of each class in each leaf   (leaves, n_classes)."""
+        return np.array([leaf.counts.sum(axis=1) for leaf in self.leaves])
+
+    @property
+    def counts(self) -> Array:
+        """Rows of each class in each fold   (n_classes, n_folds)."""
+        return sum((leaf.counts for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
+
+    def __add__(self, other: ForestSummary) -> ForestSummary:
+        return ForestSummary(tuple(map(add, self.leaves, other.leaves)), self.n_leaves)
+
+    def __sub__(self, other: ForestSummary) -> ForestSummary:
+        return ForestSummary(tuple(map(sub, self.leaves, other.leaves)), self.n_leaves)
+
+    def emptied(self) -> ForestSummary:
+        """The summary of no rows, of the same shape."""
+        return ForestSummary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
+
 
 def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     """Move both summaries to the joint mean, then add them with sign ±1.
@@ -163,3 +200,14 @@ def from_sums(n: float, centre: Array, s: Array, S: Array, t: Array, q: float) -
     cubic = t - (trace + n * dd) * d - 2 * Sd
     quartic = q - 4 * d @ (cubic + Sd) - 2 * dd * trace - n * dd * dd
     return ClassMoments(n, centre + d, S, cubic, max(float(quartic), 0.0))
+
+
+def mirrored(S: Array) -> Array:
+    """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
+    h = len(S)
+    for i in range(0, h, TILE):
+        j = min(i + TILE, h)
+        corner = np.tril(S[i:j, i:j])
+        S[i:j, i:j] = corner + np.tril(corner, -1).T
+        S[i:j, j:] = S[j:, i:j].T
+    return S

@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..errors import InputError
 from ..estimators.inputs import check_x
-from ..machine.predictor import project
+from ..machine.predictor import predictor_of, project
 from ..pipelines import at_last_step, last_step
 from .style import pyplot
 
@@ -26,7 +26,8 @@ def own_classifier(estimator: Any, who: str) -> Any:
     if not hasattr(type(classifier), "machine_"):
         raise InputError(
             f"{who} shows classifiers of this library; {type(classifier).__name__} is none. "
-            "Pass an EEMClassifier, an EEKMClassifier, or a pipeline that ends in one."
+            "Pass an ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier, or a pipeline that "
+            "ends in one."
         )
     return classifier
 
@@ -74,7 +75,8 @@ def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Arr
     """Checked rows projected by operators on φ, by default those of all pairs  (n, operators)."""
     # Not `classifier.project`, which would miss the column names of rows that are already checked.
     if operators is None:
-        operators = classifier.machine_.operators
+        predictor = predictor_of(classifier.feature_map_, classifier.machine_, classifier.classes_)
+        return predictor.project(X)
     phi = classifier.feature_map_.in_precision(X.dtype)
     folded = phi.folded(operators, X.dtype)
     return project(phi, folded, X).astype(np.float64, copy=False)

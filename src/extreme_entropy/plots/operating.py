@@ -94,7 +94,7 @@ class OperatingDisplay:
 
         Parameters
         ----------
-        estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
+        estimator : a classifier of this library, or a pipeline that ends in one
             Fitted on two classes.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows, preferably held out.
@@ -126,7 +126,7 @@ class OperatingDisplay:
 
         Parameters
         ----------
-        classifier : EEMClassifier or EEKMClassifier
+        classifier : ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
             Fitted on two classes.
         projections : ndarray of shape (n_samples,)
             βᵀφ(x).

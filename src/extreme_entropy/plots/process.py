@@ -17,6 +17,7 @@ from scipy.linalg import eigh
 from sklearn.decomposition import PCA
 
 from ..engines.threads import dense
+from ..errors import InputError
 from ..machine.operator import shrink
 from .inputs import inputs_to_draw, project_rows
 from .projection import ProjectionDisplay
@@ -122,7 +123,8 @@ class ProcessDisplay:
         Parameters
         ----------
         estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
-            Fitted on two classes. The input space is the classifier's, after earlier steps.
+            Fitted on two classes; leaves of an ExtremeEntropyClassifier have feature spaces of
+            their own. The input space is the classifier's, after earlier steps.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows: training rows, or new ones.
         y : array-like of shape (n_samples,)
@@ -134,6 +136,11 @@ class ProcessDisplay:
         """
         instead = ", or draw one pair with ProjectionDisplay(pair=…)"
         classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes=instead)
+        if not hasattr(classifier, "beta_"):
+            raise InputError(
+                f"{cls.__name__} shows one feature space; each leaf of {type(classifier).__name__} "
+                "has its own. Pass an EEMClassifier or EEKMClassifier, or draw ProjectionDisplay."
+            )
         projections = project_rows(classifier, X)[:, 0]
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))
         some, positive = X[shown], labels[shown] == 1

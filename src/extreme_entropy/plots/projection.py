@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 BINS = 30
 REACH = 4.5  # standard deviations of a Gaussian that are drawn: all but 7e-6 of it
 IN_VIEW = 3.5  # that are always in view
+AXIS_NAMES = ("log-odds of the leaves", r"projection $\beta^T\varphi(x)$")
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -26,7 +27,9 @@ class ProjectionDisplay:
 
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
     thresholds. Every density integrates to one, however rare its class. With equal priors and costs
-    the thresholds are therefore where the Gaussians cross; other priors and costs move them.
+    the thresholds are therefore where the Gaussians cross; other priors and costs move them. An
+    ExtremeEntropyClassifier projects a row to the mean log-odds of its leaves; its two Gaussians
+    have one variance, and their log-ratio is the logistic curve that gives the probabilities.
 
     Attributes
     ----------
@@ -64,6 +67,7 @@ class ProjectionDisplay:
     thresholds: Array  # where the decision changes           (0,), (1,) or (2,)
     class_names: tuple[str, str]
     bias: float = 0.0  # what priors and costs add to the log-odds of the second class
+    axis_name: str = r"projection $\beta^T\varphi(x)$"
 
     @classmethod
     def from_estimator(
@@ -81,7 +85,7 @@ class ProjectionDisplay:
 
         Parameters
         ----------
-        estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
+        estimator : a classifier of this library, or a pipeline that ends in one
             Fitted.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows: training rows, or new ones.
@@ -101,8 +105,7 @@ class ProjectionDisplay:
                 f"The pairs are, in this order, {names[:10]}{' …' if len(names) > 10 else ''}."
             )
         rows = np.flatnonzero(np.isin(labels, pairs[pair]))
-        operator = classifier.machine_.operators[[pair]]
-        projections = project_rows(classifier, X[rows], operator)[:, 0] if len(rows) else rows
+        projections = project_rows(classifier, X[rows])[:, pair] if len(rows) else rows
         display = cls.from_projections(classifier, projections, labels[rows], pair=pair)
         return display.plot(ax, bins=bins, regions=regions)
 
@@ -114,7 +117,7 @@ class ProjectionDisplay:
 
         Parameters
         ----------
-        classifier : EEMClassifier or EEKMClassifier
+        classifier : ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
             Fitted.
         projections : ndarray of shape (n_samples,)
             βᵀφ(x) for this pair of classes.
@@ -140,6 +143,7 @@ class ProjectionDisplay:
             thresholds=machine.thresholds[pair],
             class_names=(str(classifier.classes_[i]), str(classifier.classes_[j])),
             bias=log_odds_bias(classifier, pair),
+            axis_name=AXIS_NAMES[hasattr(machine, "operators")],
         )
 
     def plot(self, ax: Any = None, *, bins: Any = BINS, regions: bool = True) -> Self:
@@ -170,7 +174,7 @@ class ProjectionDisplay:
         self.regions_ = self._shade(low, high) if regions else []
         ax.set_xlim(low, high)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(r"projection $\beta^T\varphi(x)$")
+        ax.set_xlabel(self.axis_name)
         ax.set_ylabel("density")
         self._name(low, high)
         return self

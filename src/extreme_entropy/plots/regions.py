@@ -86,7 +86,7 @@ class RegionsDisplay:
 
         Parameters
         ----------
-        estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
+        estimator : a classifier of this library, or a pipeline that ends in one
             Fitted. The plane is of the classifier's columns, after earlier steps.
         X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
             Rows.
@@ -108,7 +108,7 @@ class RegionsDisplay:
 
         Parameters
         ----------
-        classifier : EEMClassifier or EEKMClassifier
+        classifier : ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
             Fitted.
         X : {ndarray, sparse matrix} of shape (n_samples, n_features)
             Rows as the classifier takes them.

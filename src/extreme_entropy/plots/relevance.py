@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..errors import InputError
-from ..machine.explanation import explain
+from ..machine.predictor import predictor_of
 from .inputs import classifier_and_rows, own_classifier, project_rows
 from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, pyplot
 
@@ -89,7 +89,7 @@ ends in one
 
         Parameters
         ----------
-        estimator : EEMClassifier, EEKMClassifier, or a pipeline that ends in one
+        estimator : a classifier of this library, or a pipeline that ends in one
             Fitted.
         X : {array-like, sparse matrix, data frame} of shape (1, n_features)
             One row.
@@ -108,9 +108,10 @@ ends in one
         if label is not None and label not in classes:
             raise InputError(f"`label` must be one of the classes {classes}; it is {label!r}.")
         # Not `classifier.explain`, which would miss the column names of a checked row.
-        (contributions,) = explain(classifier.feature_map_, machine, X)
+        predictor = predictor_of(classifier.feature_map_, machine, classifier.classes_)
+        (contributions,) = predictor.explain(X)
         if len(classes) == 2:
-            contributions = np.stack([-contributions[0], contributions[0]])
+            contributions = np.stack([-contributions, contributions])
         scores = machine.log_probabilities(project_rows(classifier, X)) + machine.log_costs
         c = int(scores[0].argmax()) if label is None else classes.index(label)
         display = cls(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from ..tables.model import LabelledRows, TableModel
@@ -41,7 +40,6 @@ def write_table_report(
                 *facts.warnings,
                 *(f"Column {name} was left out: {reason}" for name, reason in dropped),
             ],
-            path=[asdict(candidate) for candidate in facts.path],
         )
 
     write_page(path, report_on_batches(model.classifier, rows, about))

@@ -1,8 +1,6 @@
-"""A table and its target ↦ a model: a pass over its columns, a choice on a sample, a pass to learn.
+"""A table and its target ↦ a model: a pass over its columns, an estimate, a pass to learn.
 
-The choice is by cross-validated GMean. Its estimate allows for the choice: in each fold it takes
-the score of the candidate that the other folds would have chosen, so that no row both chooses and
-scores.
+The estimate is the GMean of models that are fitted on parts of a sample and predict the rest of it.
 """
 
 from __future__ import annotations
@@ -17,38 +15,36 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
 
 from ..errors import ExtremeEntropyWarning, InputError
 from ..estimators import frames
 from ..estimators.base import EntropyClassifier
+from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
-from ..metrics import label_text
+from ..features.forest import ForestSpec
+from ..metrics import confusion_counts, gmean_score, label_text, scores_of_matrix
 from ..progress import with_progress
-from ..selection.eekm_cv import EEKMClassifierCV
-from ..selection.eem_cv import EEMClassifierCV
 from ..versions import installed_versions
 from .columns import Columns
-from .model import Candidate, FitFacts, GMeanEstimate, LabelledRows, TableModel
+from .model import FitFacts, GMeanEstimate, LabelledRows, TableModel
 from .profile import CLASS_ROWS, TableSample, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
 
-MODELS: dict[str, tuple[Any, Any]] = {
-    "eem": (EEMClassifier, EEMClassifierCV),
-    "eekm": (EEKMClassifier, EEKMClassifierCV),
+MODELS: dict[str, type[EntropyClassifier]] = {
+    "auto": ExtremeEntropyClassifier,
+    "eem": EEMClassifier,
+    "eekm": EEKMClassifier,
 }
-SIZE_NAMES = {"eem": "n_hidden", "eekm": "n_landmarks"}
-SETTINGS: dict[str, dict[str, Any]] = {
-    "eem": {"activation": ("mixed",)},
-    "eekm": {"gamma": (1.0,)},
-}  # the defaults alone
-SIZE = 500
+SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
 FOLDS = 5
-MOST_COMPARED = 20_000  # rows
-MOST_NUMBERS = 2**24  # that are compared
-FEWEST_COMPARED = 2000  # rows, however many columns
+MOST_ESTIMATED = 20_000  # rows
+MOST_NUMBERS = 2**24  # in those rows
+FEWEST_ESTIMATED = 2000  # rows, however many columns
+MANY = 10_000  # rows, of which one fold is held out and not each in turn
 
 
 def fit_table(
@@ -72,9 +68,9 @@ def fit_table(
     target : str
         The column that holds the labels.
     model : {"auto", "eem", "eekm"}, default="auto"
-        "auto" takes what has the better cross-validated GMean.
-    size : int, default=500
-        Neurons or landmarks.
+        `ExtremeEntropyClassifier`, `EEMClassifier` or `EEKMClassifier`.
+    size : int, optional
+        Neurons or landmarks, those of each leaf with "auto"; by default as the classifier has it.
     costs : dict of str to float, optional
         Cost of taking a row of a label for another, by the label as text.
     seed : int, default=0
@@ -97,27 +93,40 @@ def fit_table(
     costs_by_label = _costs_by_label(costs, profiled.classes)
     sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample)
     X, y = columns.read(sample.rows), sample.labels
-    some = _to_compare(y, len(columns.used), seed)
+    some = _to_estimate(y, len(columns.used), seed)
+    classifier = MODELS[model](n_jobs=n_jobs, random_state=seed)
+    if size is not None:
+        classifier.set_params(**{SIZE_NAMES[model]: size})
     with _library_warnings() as messages:
-        classifier, facts = choose(
-            X.take(some), y[some], model, size=size, seed=seed, n_jobs=n_jobs, progress=progress
-        )
+        estimate = estimate_gmean(classifier, X.take(some), y[some], seed, progress=progress)
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
-        classifier.set_params(costs=costs_by_label)
         uniform = np.flatnonzero(sample.uniform)
-        classifier.partial_fit(X.take(uniform), y[uniform], profiled.classes)
-        facts = replace(facts, costs=costs, missing=profiled.missing)
-        fitted = TableModel(classifier.twin(), columns, target, profiled.label_kind, facts)
+        drawing = clone(classifier).set_params(costs=costs_by_label)
+        spec = classifier.specification()
+        if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
+            of_all = float(profiled.counts.sum()), len(profiled.classes), len(columns.used)
+            drawing.set_params(n_leaves=spec.rows_to_grow(*of_all).leaves)
+        drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
+        facts = FitFacts(
+            model=model,
+            size=getattr(classifier, SIZE_NAMES[model]),
+            seed=seed,
+            costs=costs,
+            missing=profiled.missing,
+            estimated_rows=len(some) if estimate else None,
+            estimate=estimate,
+        )
+        fitted = TableModel(drawing.twin(), columns, target, profiled.label_kind, facts)
         fitted = _learn(fitted, source, progress)
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
 
 
-def _to_compare(y: Array, n_columns: int, seed: int) -> Array:
-    """Which sampled rows models are compared on: of a wide table fewer.
+def _to_estimate(y: Array, n_columns: int, seed: int) -> Array:
+    """Which sampled rows the estimate is made on: of a wide table fewer.
 
     Rare classes keep their rows.
     """
-    most = min(MOST_COMPARED, max(FEWEST_COMPARED, MOST_NUMBERS // n_columns))
+    most = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // n_columns))
     if len(y) <= most:
         return np.arange(len(y))
     order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
@@ -180,58 +189,34 @@ def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
     return replace(empty, facts=facts)
 
 
-def choose(
-    X: Any,
-    y: Array,
-    model: str,
-    *,
-    size: int | None,
-    seed: int,
-    n_jobs: int,
-    progress: bool = False,
-) -> tuple[EntropyClassifier, FitFacts]:
-    """The best of the models and sizes for these rows, unfitted, and how it was chosen."""
-    names = list(MODELS) if model == "auto" else [model]
-    options = {"n_jobs": n_jobs, "random_state": seed}
-    folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-    if folds < 2:
-        given = {} if size is None else {SIZE_NAMES[names[0]]: size}
-        classifier = MODELS[names[0]][0](**options, **given)
-        size = getattr(classifier, SIZE_NAMES[names[0]])
-        return classifier, FitFacts(model=names[0], size=size, seed=seed)
-    searches: dict[str, Any] = {}
-    steps = with_progress(names, label="comparing models", unit="kind", terminal_only=True)
-    for name in steps if progress else names:
-        sizes = {SIZE_NAMES[name]: (size or SIZE,)}
-        search = MODELS[name][1](**sizes, **SETTINGS[name], cv=folds, **options)
-        searches[name] = search.fit(X, y)
-    winner = max(searches, key=lambda name: round(searches[name].best_score_, 12))
-    best = searches[winner]
-    path = tuple(
-        Candidate(name, setting, int(k), float(gmean), float(divergence))
-        for name, path in ((name, search.path_) for name, search in searches.items())
-        for setting, *by_size in zip(path.labels, path.mean_scores, path.divergences, strict=True)
-        for k, gmean, divergence in zip(path.sizes, *by_size, strict=True)
-    )
-    scores = np.concatenate([s.path_.scores.reshape(-1, folds) for s in searches.values()])
-    return clone(best.best_estimator_), FitFacts(
-        model=winner,
-        size=int(best.best_params_[SIZE_NAMES[winner]]),
-        seed=seed,
-        compared_rows=len(y),
-        estimate=estimate_choice(scores),
-        path=path,
-    )
+def estimate_gmean(
+    classifier: EntropyClassifier, X: Any, y: Array, seed: int, *, progress: bool = False
+) -> GMeanEstimate | None:
+    """GMean of the classifier on rows it has not learnt, and its 95 % interval.
 
-
-def estimate_choice(scores: Array) -> GMeanEstimate:
-    """GMean of a choice by scores (candidates, folds), and its 95 % interval over the folds."""
-    n_folds = scores.shape[1]
-    others = (scores.sum(axis=1, keepdims=True) - scores) / (n_folds - 1)
-    held_out = scores[others.argmax(axis=0), np.arange(n_folds)]
-    mean = float(held_out.mean())
-    reach = float(student.ppf(0.975, n_folds - 1) * held_out.std(ddof=1) / np.sqrt(n_folds))
-    return GMeanEstimate(mean, max(0.0, mean - reach), min(1.0, mean + reach), n_folds, len(scores))
+    Each fold is held out in turn, or the first alone where rows are many. None where a class has
+    fewer than two rows.
+    """
+    n_folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+    if n_folds < 2:
+        return None
+    splits = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
+    chosen: Any = list(splits)[: 1 if len(y) > MANY else n_folds]
+    if progress:
+        chosen = with_progress(chosen, label="estimating", unit="fold", terminal_only=True)
+    confusion, scores, classes = np.zeros(()), [], np.unique(y)
+    for learnt, held_out in chosen:
+        fitted = clone(classifier).fit(X.take(learnt), y[learnt])
+        predicted = np.searchsorted(classes, fitted.predict(X.take(held_out)))
+        found = confusion_counts(np.searchsorted(classes, y[held_out]), predicted, len(classes))
+        confusion = confusion + found
+        scores.append(gmean_score(y[held_out], classes[predicted]))
+    if len(scores) > 1:
+        reach = student.ppf(0.975, len(scores) - 1) * np.std(scores, ddof=1) / np.sqrt(len(scores))
+        mean = float(np.mean(scores))
+        return GMeanEstimate(mean, max(0.0, mean - reach), min(1.0, mean + reach), len(scores))
+    interval = scores_of_matrix(confusion)["gmean"]
+    return GMeanEstimate(scores[0], interval.low or 0.0, interval.high or 1.0, 1)
 
 
 def _costs_by_label(costs: dict[str, float] | None, classes: Array) -> dict[Any, float] | None:

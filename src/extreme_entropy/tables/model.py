@@ -30,32 +30,23 @@ FEWEST = 256  # rows, however many columns
 
 @dataclass(frozen=True)
 class GMeanEstimate:
-    """Cross-validated GMean of the chosen model, with a 95 % interval over the folds."""
+    """GMean of such models on rows they have not learnt, with a 95 % interval.
+
+    The interval is over the folds, or over the held-out rows of the only one.
+    """
 
     gmean: float
     low: float
     high: float
     folds: int
-    candidates: int  # that were compared
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """A model that was compared with others before one was chosen."""
-
-    model: str
-    setting: str
-    size: int
-    gmean: float
-    divergence: float
 
 
 @dataclass(frozen=True, kw_only=True)
 class FitFacts:
     """How a model of a table came to be."""
 
-    model: str  # "eem" or "eekm"
-    size: int  # neurons or landmarks
+    model: str  # "auto", "eem" or "eekm"
+    size: int  # neurons or landmarks, those of each leaf with "auto"
     seed: int
     source: str = ""
     when: str = ""
@@ -65,9 +56,8 @@ class FitFacts:
     class_counts: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)  # cells of columns that lack some
     costs: Mapping[str, float] | None = None
-    compared_rows: int | None = None
+    estimated_rows: int | None = None  # that the estimate was made on
     estimate: GMeanEstimate | None = None  # None where nothing was or could be held out
-    path: tuple[Candidate, ...] = ()
     warnings: tuple[str, ...] = ()
     command: str = ""
     merged: tuple[str, ...] = ()  # the files that were put together
@@ -90,7 +80,7 @@ class TableModel:
 
     Parameters
     ----------
-    classifier : EEMClassifier or EEKMClassifier
+    classifier : ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
         Fitted on tables of the columns that are used.
     columns : Columns
         Which columns are used, in which types, and why others are not.

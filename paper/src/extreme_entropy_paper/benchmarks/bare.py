@@ -13,7 +13,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from extreme_entropy.moments.gram import add_gram
+from extreme_entropy.engines.blas import add_gram, times_upper
+from extreme_entropy.features.feature_map import Part
+from extreme_entropy.features.forest import Forest
 
 Array = np.ndarray[Any, Any]
 
@@ -69,3 +71,31 @@ def _run(work: Callable[[slice], Array], parts: list[slice], threads: int | None
 def _pools() -> ThreadpoolController:
     """Looked up once: that takes longer than a prediction of one row."""
     return ThreadpoolController()
+
+
+def forest_limit(forest: Forest, X: Array, threads: int | None) -> Callable[[], None]:
+    """What no fit of a forest can avoid, made ready: layers, whitening and HᵀH of each leaf.
+
+    Rows are sent to their leaves, scaled and weighted beforehand.
+    """
+    work = []
+    for at in forest.leaves_of(X):
+        for leaf in np.unique(at):
+            own = np.flatnonzero(at == leaf)
+            for part in forest.map_of(int(leaf)).in_precision(X.dtype).parts:
+                Z = part.seen(forest.scaled(X[own]))
+                for some in _slices(len(own), 8192):
+                    work.append((part, Z[some]))
+
+    def add_up(part: Part, Z: Array) -> None:
+        S = np.zeros((part.layer.size,) * 2, Z.dtype)
+        for chunk in _slices(len(Z), _chunk_rows(part.layer.size)):
+            H = part.layer(Z[chunk])
+            add_gram(H if part.whitening is None else times_upper(H, part.whitening), S)
+
+    def limit() -> None:
+        with _pools().limit(limits=1), ThreadPoolExecutor(threads) as pool:
+            for _ in pool.map(lambda task: add_up(*task), work):
+                pass
+
+    return limit

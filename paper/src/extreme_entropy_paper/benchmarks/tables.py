@@ -34,7 +34,7 @@ MOST_ROWS = 15_000
 TEST = 0.3
 CLEAR = 2.0  # points of GMean: smaller differences are called none
 DISTINCT = 0.9  # of the rows: text with more different values is not given to trees
-OURS = ("EEKM-default", "EEM-default")
+OURS = ("ExtremeEntropyClassifier", "EEKM-default", "EEM-default")
 TUNED, AT_THE_PRIOR = "LightGBM, tuned threshold", "LightGBM, at the prior"
 # Model → what it can do with categories: how many, or nothing but their codes.
 TREES: dict[str, int | None] = {

@@ -1,0 +1,71 @@
+"""Functions of BLAS that work in place and without holding Python's lock.
+
+SciPy's own wrappers hold the lock, and NumPy has neither function. So they are called through the
+pointers that SciPy exports for compiled callers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cython_blas
+
+Array = np.ndarray[Any, Any]
+
+NUMBERS: dict[str, Any] = {"d": ctypes.c_double, "f": ctypes.c_float}
+
+
+def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
+    """S += factor · HᵀH on the lower triangle of S; both C-contiguous and of one precision."""
+    (n, h), number = map(ctypes.c_int, H.shape), NUMBERS[H.dtype.char]
+    # Read by columns, as Fortran does, H is Hᵀ and the lower triangle the upper one.
+    _SYRK[H.dtype.char](
+        *(b"U", b"N", ctypes.byref(h), ctypes.byref(n)),
+        *(ctypes.byref(number(factor)), H.ctypes.data, ctypes.byref(h)),
+        *(ctypes.byref(number(1.0)), S.ctypes.data, ctypes.byref(h)),
+    )
+
+
+def times_upper(H: Array, W: Array) -> Array:
+    """H W for an upper triangular W, written over H where both have one precision."""
+    if H.dtype != W.dtype or W.shape != (H.shape[1], H.shape[1]):
+        return H @ W
+    H = np.ascontiguousarray(H)
+    if W.strides[1] != W.itemsize or W.strides[0] < W.itemsize * max(len(W), 1):
+        W = np.ascontiguousarray(W)
+    (n, h), number = map(ctypes.c_int, H.shape), NUMBERS[H.dtype.char]
+    stride = ctypes.c_int(W.strides[0] // W.itemsize)
+    # Read by columns, H is Hᵀ and W its transpose, which is lower triangular: Hᵀ ← Wᵀ Hᵀ.
+    if H.size:
+        _TRMM[H.dtype.char](
+            *(b"L", b"L", b"N", b"N", ctypes.byref(h), ctypes.byref(n)),
+            *(ctypes.byref(number(1.0)), W.ctypes.data, ctypes.byref(stride)),
+            *(H.ctypes.data, ctypes.byref(h)),
+        )
+    return H
+
+
+def _function(name: str, *arguments: Any) -> Callable[..., None]:
+    capsule = cython_blas.__pyx_capi__[name]
+    read_name = ctypes.pythonapi.PyCapsule_GetName
+    read_name.restype, read_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
+    read_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    read_pointer.restype = ctypes.c_void_p
+    read_pointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
+    return ctypes.CFUNCTYPE(None, *arguments)(read_pointer(capsule, read_name(capsule)))
+
+
+_LETTER, _INTEGER, _ADDRESS = ctypes.c_char_p, ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
+_SYRK_ARGUMENTS = (
+    *(_LETTER, _LETTER, _INTEGER, _INTEGER),
+    *(_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS, _ADDRESS, _INTEGER),
+)
+_TRMM_ARGUMENTS = (
+    *(_LETTER, _LETTER, _LETTER, _LETTER, _INTEGER, _INTEGER),
+    *(_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS, _INTEGER),
+)
+_SYRK = {c: _function(f"{name}syrk", *_SYRK_ARGUMENTS) for c, name in (("d", "d"), ("f", "s"))}
+_TRMM = {c: _function(f"{name}trmm", *_TRMM_ARGUMENTS) for c, name in (("d", "d"), ("f", "s"))}

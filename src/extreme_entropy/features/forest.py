@@ -1,0 +1,190 @@
+"""φ of several trees: each cuts rows into leaves, and each leaf has a layer of its own.
+
+A node sends z_j ≤ t to one side and z_j > t to the other, for a scaled column z_j. A row has one
+leaf in each tree. All leaves share encoding and scaling; what differs is `Part`s: landmarks, the
+columns that matter and their weights. A table that is not cut has trees of one leaf.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from .content import ContentHash
+from .encoding import Encoding
+from .feature_map import FeatureMap, Part
+from .scaling import SAMPLE_ROWS, Scaling
+
+Array = np.ndarray[Any, Any]
+
+# Landmarks of a table that is not cut, and of a leaf, up to so many classes: h³ operations are for
+# each pair of them.
+LANDMARKS = {3: (700, 400), 10: (400, 300)}
+FEWEST_LANDMARKS = (300, 200)
+N_FOLDS = 5  # that the sums of a leaf are kept in
+ROWS_PER_LEAF = 8192  # on average, from which on a table is cut
+FEWEST_LEAVES = 6  # a table of fewer is not cut
+MOST_NUMBERS = 2**26  # in the sums of all leaves: half a GiB
+MOST_SAMPLED = 2**23  # numbers in the rows a forest is grown from
+MOST_OF_CLASS = 2**14  # rows
+LEARNING_ROWS = 1000  # of each class, however many columns
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Which leaf a scaled row belongs to."""
+
+    columns: Array  # of z, that each node looks at   (nodes,)
+    thresholds: Array  # (nodes,)
+    children: Array  # where z ≤ threshold, and where not: a later node, or −1 − leaf   (nodes, 2)
+
+    @classmethod
+    def uncut(cls) -> Tree:
+        """The tree of one leaf."""
+        return cls(np.empty(0, np.intp), np.empty(0), np.empty((0, 2), np.intp))
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.columns) + 1
+
+    def __call__(self, Z: Array) -> Array:
+        """The leaf of each row   (n,)."""
+        if not len(self.columns):
+            return np.zeros(len(Z), np.intp)
+        at, inside = np.zeros(len(Z), np.intp), np.arange(len(Z))
+        while len(inside):
+            node = at[inside]
+            beyond = Z[inside, self.columns[node]] > self.thresholds[node]
+            at[inside] = node = self.children[node, beyond.astype(np.intp)]
+            inside = inside[node >= 0]
+        return -1 - at
+
+
+@dataclass(frozen=True, slots=True)
+class HeldRows:
+    """Rows of each class, encoded and scaled, whose folds say which operators never saw them."""
+
+    Z: Array  # (m, columns)
+    labels: Array  # positions of their classes   (m,)
+    folds: Array  # (m,)
+    counts: Array  # how often each came   (m,)
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """Trees and the φ of each of their leaves, grown once and frozen."""
+
+    content: ContentHash
+    encoding: Encoding
+    scaling: Scaling
+    trees: tuple[Tree, ...]
+    leaves: tuple[tuple[Part, ...], ...]  # tree after tree
+    held: HeldRows  # that probabilities are fitted on
+    relevance: Array  # the weight of each encoded column, over all nodes
+
+    @property
+    def d(self) -> int:
+        """Columns of x."""
+        return self.encoding.d
+
+    @property
+    def n_leaves(self) -> tuple[int, ...]:
+        """The number of leaves of each tree."""
+        return tuple(tree.n_leaves for tree in self.trees)
+
+    @property
+    def maps(self) -> tuple[FeatureMap, ...]:
+        """φ of each leaf."""
+        return tuple(map(self.map_of, range(len(self.leaves))))
+
+    def map_of(self, leaf: int) -> FeatureMap:
+        """φ of a leaf."""
+        shared = self.content, self.encoding, self.scaling
+        return FeatureMap(*shared, self.leaves[leaf], self.relevance)
+
+    @property
+    def typical(self) -> Array:
+        """The median of each column, or its most frequent category, encoded and scaled."""
+        return self.map_of(0).typical
+
+    def scaled(self, X: Array) -> Array:
+        """Dense rows with their columns encoded and scaled."""
+        return self.scaling(self.encoding(X))
+
+    def leaves_of(self, X: Array) -> Array:
+        """The leaf of dense rows in each tree, counted through all trees   (trees, n)."""
+        if all(tree.n_leaves == 1 for tree in self.trees):
+            return np.broadcast_to(np.arange(len(self.trees))[:, None], (len(self.trees), len(X)))
+        return self.leaves_of_scaled(self.scaled(X.astype(np.float64, copy=False)))
+
+    def leaves_of_scaled(self, Z: Array) -> Array:
+        """The same of rows that are scaled already, in double precision."""
+        starts = np.cumsum((0, *self.n_leaves[:-1]))
+        return np.stack([start + tree(Z) for start, tree in zip(starts, self.trees, strict=True)])
+
+
+class RowsToGrow(NamedTuple):
+    """How many rows a forest is grown from."""
+
+    leaves: int  # at the most
+    sample: int  # rows of all classes together
+    by_class: int  # rows of each class
+
+
+@dataclass(frozen=True, slots=True)
+class ForestSpec:
+    """What a user asks of a forest."""
+
+    n_landmarks: int | str
+    n_leaves: int | str
+    scale: str | None = "quantile"
+
+    def landmarks(self, n_classes: int, leaves: int) -> int:
+        """Landmarks or neurons of each leaf, where there are so many classes and leaves."""
+        if not isinstance(self.n_landmarks, str):
+            return self.n_landmarks
+        fitting = (sizes for most, sizes in LANDMARKS.items() if n_classes <= most)
+        return next(fitting, FEWEST_LANDMARKS)[leaves > 1]
+
+    @property
+    def learns_relevance(self) -> bool:
+        return True
+
+    @property
+    def sample_size(self) -> int:
+        """How many rows must be sampled, however few leaves there are."""
+        return max(2 * self.landmarks(2, 1), SAMPLE_ROWS)
+
+    def rows_to_grow(self, n: float, n_classes: int, d: int) -> RowsToGrow:
+        """The size of a forest and its samples, for n rows of so many classes and columns.
+
+        Both the sums of all leaves and the sampled rows take no more than so much memory.
+        """
+        leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
+        leaves = self.n_leaves
+        if isinstance(leaves, str):
+            leaves = int(min(n // ROWS_PER_LEAF, MOST_NUMBERS // leaf - 1))
+            leaves = leaves if leaves >= FEWEST_LEAVES else 1
+        most = max(MOST_SAMPLED // d, self.sample_size)
+        by_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
+        return RowsToGrow(leaves, min(self.sample_size * leaves, most), by_class)
+
+
+def leaves_of(forest: Forest, X: Any, execute: Executor = serial) -> Array:
+    """The leaf of each row in each tree, counted through all trees   (trees, n)."""
+    found = np.empty((len(forest.trees), X.shape[0]), np.intp)
+    found[:] = np.arange(len(forest.trees))[:, np.newaxis]
+
+    def fill(rows: slice) -> None:
+        for chunk in chunks(rows.stop - rows.start, X.shape[1]):
+            some = slice(rows.start + chunk.start, rows.start + chunk.stop)
+            found[:, some] = forest.leaves_of(dense(X[some]))
+
+    if max(forest.n_leaves) > 1:
+        for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
+            pass
+    return found

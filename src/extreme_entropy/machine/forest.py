@@ -1,0 +1,270 @@
+"""The machine of a forest: one in each leaf, and how their log-odds become probabilities.
+
+In a leaf with n_i and n_j rows of two classes, of which there are N_i and N_j in all, a row has
+
+    ℓ(x) = ln N(m_j,S_j)[βᵀφ(x)] / N(m_i,S_i)[βᵀφ(x)] + ln(n_j/n_i) − ln(N_j/N_i)
+
+with the leaf's own φ, β and Gaussians, so that priors and costs are those of the whole. Counts are
+smoothed by a few rows with the shares of the whole; a class that a leaf (almost) lacks is judged
+there by counts alone. The projection of a row is Σ_t v_t ℓ_t over the trees, with Σ v = 1.
+
+Projections are seldom Gaussian: their tails are heavier, and several trees agree too much or too
+little. So the odds of two classes are exp(a Σ v_t ℓ_t): a logistic regression, without a constant,
+through the held-out ℓ of rows that are kept with φ, each projected by operators of the folds it is
+not in. It gives the slope a, and where a table is cut also v, which is ½ otherwise. Zero stays
+zero, so that no label changes at equal priors. A straight curve is the log-ratio of two Gaussians
+of equal variance, `GaussianPair`: all that holds for two Gaussians, exact thresholds among it,
+holds here. It follows from φ and the sums alone, so that a fit is still a sum over its rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from ..engines.threads import Executor, serial
+from ..features.forest import Forest, HeldRows
+from ..moments.summary import ForestSummary, Summary
+from .decision import GaussianPair
+from .machine import Decision, FoldOperators, Machine, solve_by_fold
+
+Array = np.ndarray[Any, Any]
+
+FEWEST_IN_LEAF = 10  # rows of a class, for its odds in a leaf to come from more than counts
+SMOOTHING = 10.0  # rows with the classes of the whole, that counts in a leaf are smoothed by
+FEW_LEAVES = 4  # up to which threads share the work on one leaf
+PRECISION = 10.0  # of the prior that all slopes are those of ℓ itself, in rows
+LEAST_SLOPE = 1e-2  # so that thresholds are finite
+LEAST_SHARE = 0.02  # of v: trees that count for less are left out
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """The machine of the rows in a leaf, and what their counts add."""
+
+    machine: Machine | None  # of the classes with rows enough; None unless two have
+    columns: Array  # where its pairs are among those of all classes
+    shifts: Array  # of the log-odds of each pair, by counts   (pairs,)
+
+    def log_odds(self, projections: Array) -> Array:
+        """ℓ of each pair of all classes, for projections by the leaf's machine   (n, pairs)."""
+        odds = np.tile(self.shifts, (len(projections), 1))
+        if self.machine is not None:
+            odds[:, self.columns] += self.machine.log_odds(projections)
+        return odds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForestMachine(Decision):
+    """The solved leaves of a forest, and how their log-odds become probabilities."""
+
+    leaves: tuple[Leaf, ...]  # tree after tree
+    shares: Array  # v: how much each tree counts for each pair   (trees, pairs)
+    # Held-out ln p of the own class of rows kept with φ, under equal priors, and how often each
+    # came: increasing, for each class.
+    held_out: tuple[Array, ...]  # (≤ rows, 2) each
+
+    def in_set(self, projections: Array, miss: float) -> Array:
+        """Which classes cannot be ruled out if rows of each may be missed so often   (n, classes).
+
+        A class is ruled out where fewer than that share of its held-out rows, the row itself
+        counted among them, have as low a probability.
+        """
+        uniform = np.full(len(self.log_priors), -np.log(len(self.log_priors)))
+        equal = self.with_priors_and_costs(uniform, np.zeros_like(uniform))
+        found = equal.log_probabilities(projections)
+        kept = np.empty(found.shape, dtype=bool)
+        for c, (scores, counts) in enumerate(part.T for part in self.held_out):
+            below = np.concatenate([[0.0], np.cumsum(counts)])
+            lower = below[np.searchsorted(scores, found[:, c], side="right")]
+            kept[:, c] = lower + 1 > miss * (below[-1] + 1)
+        return kept
+
+
+def solve_forest(
+    forest: Forest,
+    summary: ForestSummary,
+    *,
+    log_priors: Array,
+    log_costs: Array,
+    execute: Executor = serial,
+) -> ForestMachine:
+    """The machine of a forest's sums; every class has rows."""
+    totals = summary.counts.sum(axis=1)
+    if len(summary.leaves) <= FEW_LEAVES:
+        solved = [_solve_leaf(leaf, totals, execute) for leaf in summary.leaves]
+    else:
+        solved = list(execute(partial(_solve_leaf, leaf, totals) for leaf in summary.leaves))
+    leaves, by_fold = (tuple(part) for part in zip(*solved, strict=True))
+    odds = _held_out_odds(forest, leaves, by_fold)
+    pairs = tuple(combinations(range(len(totals)), 2))
+    own = [(forest.held.labels == c).nonzero()[0] for c in range(len(totals))]
+    gaussians, shares = [], np.empty(odds.shape[::2])
+    for p, (i, j) in enumerate(pairs):
+        given = [(odds[:, own[c], p].T, forest.held.counts[own[c]], totals[c]) for c in (i, j)]
+        slopes = fit_slopes(*given, free=max(forest.n_leaves) > 1)
+        slope = max(float(slopes.sum()), LEAST_SLOPE)
+        shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
+        gaussians.append(_straight(slope, [part[0] @ shares[:, p] for part in given]))
+    diagnostics = (code for leaf in leaves if leaf.machine for code in leaf.machine.diagnostics)
+    machine = ForestMachine(
+        pairs=pairs,
+        gaussians=tuple(gaussians),
+        log_priors=log_priors,
+        log_costs=log_costs,
+        diagnostics=tuple(dict.fromkeys(diagnostics)) if len(leaves) <= FEW_LEAVES else (),
+        leaves=leaves,
+        shares=shares,
+        held_out=(),
+    )
+    projections = np.einsum("tmp,tp->mp", odds, shares)
+    return replace(machine, held_out=_own_scores(machine, projections, forest.held))
+
+
+def _solve_leaf(
+    summary: Summary, totals: Array, execute: Executor = serial
+) -> tuple[Leaf, FoldOperators | None]:
+    """A leaf, where so many rows of each class are in all leaves."""
+    n, shares = summary.counts.sum(axis=1), totals / totals.sum()
+    smoothed = np.log(n + SMOOTHING * shares) - np.log(shares)
+    pairs = list(combinations(range(len(n)), 2))
+    shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
+    present = [c for c in range(len(n)) if n[c] >= min(FEWEST_IN_LEAF, totals[c])]
+    if len(present) < 2:
+        return Leaf(None, np.empty(0, np.intp), shifts), None
+    equal = np.zeros(len(present))
+    machine, by_fold = solve_by_fold(
+        Summary(tuple(summary.moments[c] for c in present)),
+        shrinkage="ledoit-wolf",
+        ridge="auto",
+        cross_fitted=True,
+        log_priors=equal,
+        log_costs=equal,
+        execute=execute,
+    )
+    columns = [pairs.index((present[i], present[j])) for i, j in machine.pairs]
+    return Leaf(machine, np.array(columns), shifts), by_fold
+
+
+def _held_out_odds(
+    forest: Forest, leaves: tuple[Leaf, ...], by_fold: tuple[FoldOperators | None, ...]
+) -> Array:
+    """ℓ in each tree of each row that is kept with φ   (trees, m, pairs)."""
+    held, maps = forest.held, forest.maps
+    found = np.empty((len(forest.trees), len(held.Z), len(leaves[0].shifts)))
+    for odds, at in zip(found, forest.leaves_of_scaled(held.Z), strict=True):
+        for i in np.unique(at):
+            own, project = at == i, by_fold[i]
+            if project is None:
+                projections = np.empty((int(own.sum()), 0))
+            else:
+                projections = project(maps[i].features(held.Z[own]), held.folds[own])
+            odds[own] = leaves[i].log_odds(projections)
+    return found
+
+
+Odds = tuple[Array, Array, float]  # ℓ of rows in each tree (m, trees), how often each came, N
+
+
+def fit_slopes(negative: Odds, positive: Odds, *, free: bool) -> Array:
+    """How much the ℓ of each tree counts, together or, if they are `free`, each by itself.
+
+    Logistic regression without a constant. The classes have the weights √N_i and √N_j, half way
+    between equal classes and those of the table, and their prior odds. No slope is negative.
+    """
+    x = np.concatenate([negative[0], positive[0]])
+    k = x.shape[1]
+    if not len(negative[0]) or not len(positive[0]):
+        return np.full(k, 1 / k)
+    roots = np.sqrt([negative[2], positive[2]])
+    prior = float(np.log(roots[1] / roots[0]))
+    weight = np.concatenate(
+        [
+            len(x) * root / roots.sum() * counts / counts.sum()
+            for root, (_, counts, _) in zip(roots, (negative, positive), strict=True)
+        ]
+    )
+    y = np.repeat([0.0, 1.0], [len(negative[0]), len(positive[0])])
+    if not free:
+        return np.full(k, max(float(_newton(x.mean(axis=1)[:, None], y, weight, prior)[0]), 0) / k)
+    used = np.arange(k)
+    while True:
+        slopes = np.zeros(k)
+        slopes[used] = _newton(x[:, used], y, weight, prior)
+        kept = slopes > LEAST_SHARE * slopes.sum()
+        if kept[used].all() or kept.sum() == 0:
+            return np.maximum(slopes, 0.0)
+        used = np.flatnonzero(kept)
+
+
+def _newton(x: Array, y: Array, weight: Array, prior: float) -> Array:
+    """Slopes of the logistic regression of y on x (n, k), by Newton's method."""
+    start = np.full(x.shape[1], 1 / x.shape[1])
+
+    def loss(slopes: Array) -> float:
+        t = x @ slopes + prior
+        fit = float(weight @ (np.logaddexp(0, t) - y * t))
+        return fit + PRECISION / 2 * float(np.square(slopes - start).sum())
+
+    slopes = start
+    current = loss(slopes)
+    for _ in range(50):
+        p = expit(x @ slopes + prior)
+        gradient = x.T @ (weight * (p - y)) + PRECISION * (slopes - start)
+        hessian = (x.T * (weight * p * (1 - p))) @ x + PRECISION * np.eye(len(slopes))
+        step = np.linalg.solve(hessian, gradient)
+        while (value := loss(slopes - step)) > current and abs(step).max() > 1e-12:
+            step = step / 2
+        slopes, change, current = slopes - step, current - value, value
+        if change <= 1e-13 * abs(current):
+            break
+    return slopes
+
+
+def _straight(slope: float, projections: list[Array]) -> GaussianPair:
+    """Gaussians of one variance, that of the projections of both classes, with such a log-ratio."""
+    spread = [float(part.var()) for part in projections if len(part)]
+    variance = float(np.mean(spread)) if any(spread) else 1.0
+    half = slope * variance / 2
+    return GaussianPair((-half, half), (variance, variance))
+
+
+def _own_scores(machine: ForestMachine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
+    """Held-out ln p of the own class of each row, and its count, sorted: for each class."""
+    n_classes = len(machine.log_priors)
+    uniform = np.full(n_classes, -np.log(n_classes))
+    equal = machine.with_priors_and_costs(uniform, np.zeros(n_classes))
+    found = equal.log_probabilities(odds) if len(odds) else np.empty((0, n_classes))
+    scores = []
+    for c in range(n_classes):
+        own = held.labels == c
+        order = np.argsort(found[own, c], kind="stable")
+        scores.append(np.column_stack([found[own, c], held.counts[own]])[order])
+    return tuple(scores)
+
+
+def training_odds(machine: ForestMachine, summary: ForestSummary) -> Array:
+    """The mean log-odds of the first pair over the rows learnt of each class, from sums alone.
+
+    With mean t and variance v of a leaf's projections, ½(t−m)²/S has the mean ½((t−m)² + v)/S.
+    """
+    totals = summary.counts.sum(axis=1)
+    shares, found = np.repeat(machine.shares[:, 0], summary.n_leaves), np.zeros(len(totals))
+    for share, leaf, own in zip(shares, machine.leaves, summary.leaves, strict=True):
+        for c in range(len(totals)):
+            moments = own.of_class(c)
+            if not moments.n:
+                continue
+            odds = float(leaf.shifts[0])
+            if leaf.machine is not None and leaf.columns[0] == 0:
+                beta, pair = leaf.machine.operators[0], leaf.machine.gaussians[0]
+                variance = float(beta @ moments.scatter @ beta) / moments.n
+                (s0, s1), t = pair.variances, np.array(float(beta @ moments.mean))
+                odds += float(pair.log_ratio(t)) + variance * (1 / s0 - 1 / s1) / 2
+            found[c] += moments.n * share * odds
+    return found / np.maximum(totals, 1e-300)

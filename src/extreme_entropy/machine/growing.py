@@ -1,0 +1,357 @@
+"""How a forest is grown from sampled rows: where rows are cut, and the φ of each leaf.
+
+A table of few rows is not cut: a kernel layer and a layer of neurons stand side by side as two
+trees of one leaf. A larger one is cut into leaves, the largest node first, beside a kernel layer of
+all rows, so that held-out rows can tell what cuts are worth. Of the columns that
+count most in a node, each is cut at its median, and the cut is kept after which small classifiers,
+one on either side, separate held-out rows of the classes best. The columns of each new node are
+weighted anew: the products of two gradients whose operators share no row (`relevance`), in one
+round that starts from the weights of the node above and is averaged with them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..engines.threads import Executor, serial
+from ..features.content import ContentHash, RowSample, folds_of
+from ..features.encoding import Encoding, plain_encoding
+from ..features.feature_map import MANY_ROWS, FeatureMap, KernelSpec, NeuronSpec, Part, draw
+from ..features.forest import LEARNING_ROWS, N_FOLDS, Forest, ForestSpec, HeldRows, Tree
+from ..features.scaling import SAMPLE_ROWS, ColumnStats, Identity, Scaling, fit_scaling
+from ..moments.summary import ClassMoments
+from .operator import Ridge, operators_of, shrink
+from .relevance import LARGE_GAIN, SOME_GAIN, learn_relevance
+
+Array = np.ndarray[Any, Any]
+
+LANDMARKS_BESIDE = 250  # of the kernel layer of all rows, beside a table's leaves
+# Cuts.
+CANDIDATES = 3  # columns that are compared in a node
+TRIED = 20  # columns that may become candidates
+WORTH = 0.2  # of the largest weight, that a candidate needs
+LEAST_SHARE = 0.2  # of the sampled rows, on either side of a cut
+FEWEST_OF_CLASS = 80  # rows of two classes at least, on either side
+FEWEST_SAMPLED = 40  # of those, that were sampled
+COMPARED_ROWS = 400  # of each class, on either side of a cut
+COMPARED_LANDMARKS = 150
+# Weights of a node.
+NODE_ROWS = 800  # of each class
+NODE_LANDMARKS = 200
+GRADIENT_ROWS = 200  # of each class
+NODE_RIDGE = Ridge(relative=0.1)
+FLOOR = 0.1  # of the mean square, that each column starts with
+# Rows that are kept with φ.
+HELD_ROWS = 2000  # of each class
+OFTEN = 1 / 500  # of the rows of a class: one row that comes so often is always kept
+MANY_TIMES = 3  # as many sampled rows of a class as held ones, for those to be left out elsewhere
+
+
+def grow(
+    spec: ForestSpec,
+    encoding: Encoding,
+    stats: ColumnStats,
+    sample: RowSample,
+    by_class: Sequence[RowSample],
+    content: ContentHash,
+    dtype: np.dtype[Any],
+    execute: Executor = serial,
+) -> Forest:
+    """A forest as specified, from sampled rows that are encoded."""
+    first = [own.at(slice(LEARNING_ROWS)) for own in by_class]
+    weights, gain = learn_relevance(spec.scale, stats, sample, first, content, execute)
+    scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
+    most = spec.rows_to_grow(stats.n, len(by_class), encoding.d).leaves
+    h = spec.landmarks(len(by_class), most)
+    given = encoding, stats, sample, content, dtype, weights if gain > SOME_GAIN else None
+    options: dict[str, Any] = {"alone": gain > LARGE_GAIN, "move": stats.n >= MANY_ROWS}
+    beside = h if most == 1 else min(h, LANDMARKS_BESIDE)
+    kernel = KernelSpec(beside, "mixed", "median", spec.scale)
+    trees, leaves = [Tree.uncut()], [draw(kernel, *given, scaling=scaling, **options).parts]
+    held = [_to_hold(own) for own in by_class]
+    if most == 1:
+        neurons = NeuronSpec(h, "mixed", spec.scale)
+        trees.append(Tree.uncut())
+        leaves.append(draw(neurons, *given, scaling=scaling, **options).parts)
+    else:
+        rows = _Rows.of(scaling, by_class, held, sample, content)
+        tree, of_leaves, weights = _grow_tree(rows, h, most, stats.n, weights, dtype, execute)
+        trees.append(tree)
+        leaves += of_leaves
+    return Forest(
+        content,
+        encoding,
+        scaling,
+        tuple(trees),
+        tuple(leaves),
+        _held_rows(scaling, held),
+        weights,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Rows:
+    """Scaled sampled rows: of all classes together, and of each class."""
+
+    Z: Array
+    by_class: list[Array]
+    halves: list[Array]  # 0 or 1 for each row of each class
+    stand_for: list[float]  # how many rows of the table a sampled one of each class stands for
+    content: ContentHash
+
+    @classmethod
+    def of(
+        cls,
+        scaling: Scaling,
+        by_class: Sequence[RowSample],
+        held: Sequence[RowSample],
+        sample: RowSample,
+        content: ContentHash,
+    ) -> _Rows:
+        """Those sampled, without the held rows of classes that have many others."""
+        stand_for, used = [], []
+        for own, others in zip(by_class, held, strict=True):
+            # The k smallest of N hashes reach about k/N of the way to the largest.
+            full = len(own.hashes) == own.k
+            reach = float(own.hashes[-1]) / 2.0**64 if full else 1.0
+            many = len(own.rows) >= MANY_TIMES * len(others.rows)
+            left = own.at(~np.isin(own.hashes, others.hashes)) if many else own
+            stand_for.append(float(own.counts.sum()) / reach / max(len(left.rows), 1))
+            used.append(left)
+        return cls(
+            scaling(sample.rows),
+            [scaling(own.rows) for own in used],
+            [folds_of(own.hashes // np.uint64(N_FOLDS), 2) for own in used],
+            stand_for,
+            content,
+        )
+
+    def where(self, column: int, threshold: float, beyond: bool) -> _Rows:
+        """Those on one side of a cut."""
+        kept = [(Z[:, column] > threshold) == beyond for Z in self.by_class]
+        return replace(
+            self,
+            Z=self.Z[(self.Z[:, column] > threshold) == beyond],
+            by_class=[Z[own] for Z, own in zip(self.by_class, kept, strict=True)],
+            halves=[half[own] for half, own in zip(self.halves, kept, strict=True)],
+        )
+
+    @property
+    def counts(self) -> Array:
+        """About how many rows of each class the table has here."""
+        sizes = [len(Z) for Z in self.by_class]
+        return np.array(sizes) * np.array(self.stand_for)
+
+    def draw(self, k: int, weights: Array, dtype: np.dtype[Any], *, move: bool) -> FeatureMap:
+        """A Laplacian kernel with k landmarks, of the classes in turn, on columns weighted so."""
+        turn = np.concatenate([np.arange(len(Z)) for Z in self.by_class])
+        rows = np.concatenate(self.by_class)[np.argsort(turn, kind="stable")[:k]]
+        numbers, d = np.arange(len(rows), dtype=np.uint64), len(weights)
+        sample = RowSample(k, numbers, rows, np.ones(len(rows)))
+        spec, none = KernelSpec(k, "laplacian", "median", None), ColumnStats.empty(d)
+        given = spec, plain_encoding(d), none, sample, self.content, dtype, weights
+        return draw(*given, scaling=Identity(d), move=move)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Node:
+    """A node that may still be cut: its rows, the weights of its columns, and where it hangs."""
+
+    rows: _Rows
+    weights: Array
+    size: float  # rows of the table
+    parent: int = -1  # the node above, and which side of it
+    side: int = 0
+
+
+def _grow_tree(
+    rows: _Rows,
+    h: int,
+    most: int,
+    n: float,
+    weights: Array,
+    dtype: np.dtype[Any],
+    execute: Executor,
+) -> tuple[Tree, list[tuple[Part, ...]], Array]:
+    """A tree of at most so many leaves, the φ of each, and weights of columns over all nodes."""
+    columns: list[int] = []
+    thresholds: list[float] = []
+    children: list[list[int]] = []
+    growing, leaves = [_Node(rows, weights, n)], list[_Node]()
+    total = n * weights**2
+    while growing:
+        # The largest of those that are large enough, while there is room for more leaves.
+        growing.sort(key=lambda node: -node.size)
+        room = most - len(leaves) - len(growing)
+        large = [node for node in growing if node.size > n / most][: max(room, 0)]
+        leaves += growing[len(large) :]
+        alone = len(large) == 1
+        work = (partial(_cut, node, n / most / 2, execute if alone else serial) for node in large)
+        growing = []
+        for node, cut in zip(large, (serial if alone else execute)(work), strict=True):
+            if cut is None:
+                leaves.append(node)
+                continue
+            number = len(columns)
+            columns.append(cut.column)
+            thresholds.append(cut.threshold)
+            children.append([0, 0])
+            if node.parent >= 0:
+                children[node.parent][node.side] = number
+            for side, (part, own) in enumerate(cut.sides):
+                size = float(part.counts.sum())
+                total = total + size * own**2
+                growing.append(_Node(part, own, size, number, side))
+    for i, leaf in enumerate(leaves):
+        if leaf.parent >= 0:
+            children[leaf.parent][leaf.side] = -1 - i
+    tree = Tree(
+        np.array(columns, np.intp),
+        np.array(thresholds),
+        np.array(children, np.intp).reshape(-1, 2),
+    )
+    tasks = [partial(_draw_leaf, leaf, h, dtype) for leaf in leaves]
+    return tree, list(execute(tasks)), np.sqrt(total / total.mean())
+
+
+class _Cut(NamedTuple):
+    """Where a node is cut, and the rows and weights of either side."""
+
+    column: int
+    threshold: float
+    sides: list[tuple[_Rows, Array]]
+
+
+def _cut(node: _Node, fewest: float, execute: Executor) -> _Cut | None:
+    """A node cut in two; None where it cannot be."""
+    cut = _best_cut(node, fewest, execute)
+    if cut is None:
+        return None
+    parts = [node.rows.where(*cut, beyond) for beyond in (False, True)]
+    found = execute([partial(_learn_weights, part, node.weights) for part in parts])
+    return _Cut(*cut, list(zip(parts, found, strict=True)))
+
+
+def _draw_leaf(leaf: _Node, h: int, dtype: np.dtype[Any]) -> tuple[Part, ...]:
+    return leaf.rows.draw(h, leaf.weights, dtype, move=True).parts
+
+
+def _best_cut(node: _Node, fewest: float, execute: Executor) -> tuple[int, float] | None:
+    """The column and threshold after which the classes are separated best, if there are some."""
+    cuts: list[tuple[int, float]] = []
+    order = np.argsort(-node.weights, kind="stable")
+    for j in order[:TRIED].tolist():
+        if len(cuts) == CANDIDATES or node.weights[j] < WORTH * node.weights[order[0]]:
+            break
+        threshold = _middle(node.rows.Z[:, j])
+        if threshold is not None and _may_cut(node.rows, j, threshold, fewest):
+            cuts.append((j, threshold))
+    if len(cuts) < 2:
+        return cuts[0] if cuts else None
+    sides = [(*cut, beyond) for cut in cuts for beyond in (False, True)]
+    tasks = [partial(_separation, node.rows.where(*side), node.weights) for side in sides]
+    found = np.array(list(execute(tasks))).reshape(-1, 2)
+    return cuts[int(np.argmax(found.sum(axis=1)))]
+
+
+def _middle(values: Array) -> float | None:
+    """A threshold that halves the values as nearly as it can; None where it cannot."""
+    distinct, counts = np.unique(values, return_counts=True)
+    if len(distinct) < 2:
+        return None
+    below = np.cumsum(counts)[:-1] / len(values)
+    best = int(np.argmin(abs(below - 0.5)))
+    if min(below[best], 1 - below[best]) < LEAST_SHARE:
+        return None
+    return float((distinct[best] + distinct[best + 1]) / 2)
+
+
+def _may_cut(rows: _Rows, column: int, threshold: float, fewest: float) -> bool:
+    """Whether both sides of a cut have rows enough, of two classes at least."""
+    for beyond in (False, True):
+        side = rows.where(column, threshold, beyond)
+        sampled = np.sort([len(Z) for Z in side.by_class])[-2]
+        of_class = np.sort(side.counts)[-2]
+        if sampled < FEWEST_SAMPLED or of_class < FEWEST_OF_CLASS or side.counts.sum() < fewest:
+            return False
+    return True
+
+
+def _moments(phi: FeatureMap, rows: _Rows, most: int) -> list[list[ClassMoments]]:
+    """The moments of both halves of at most so many rows of each class."""
+    found = []
+    for Z, half in zip(rows.by_class, rows.halves, strict=True):
+        H = phi(Z[:most])
+        found.append([ClassMoments.of(H[half[:most] == i]) for i in range(2)])
+    return found
+
+
+def _separation(rows: _Rows, weights: Array) -> float:
+    """How well operators of one half separate the classes in the other, times the share of rows."""
+    rows = replace(rows, by_class=[Z[:COMPARED_ROWS] for Z in rows.by_class])
+    phi = rows.draw(COMPARED_LANDMARKS, weights, np.dtype(np.float64), move=False)
+    moments, counts = _moments(phi, rows, COMPARED_ROWS), rows.counts
+    total = 0.0
+    for i, j in combinations(range(len(moments)), 2):
+        for learnt, held in ((0, 1), (1, 0)):
+            parts = [moments[c][half] for c in (i, j) for half in (learnt, held)]
+            if min(part.n for part in parts) < 2:
+                continue
+            a, b = (shrink(moments[c][learnt], "ledoit-wolf") for c in (i, j))
+            beta = operators_of(a, b, [NODE_RIDGE])[0][0]
+            low, high = moments[i][held], moments[j][held]
+            spread = sum(float(beta @ m.scatter @ beta) / m.n for m in (low, high))
+            if spread > 0:
+                gap = float(beta @ (high.mean - low.mean)) / np.sqrt(spread)
+                total += gap * (counts[i] + counts[j])
+    return total
+
+
+def _learn_weights(rows: _Rows, weights: Array) -> Array:
+    """How much columns count in a node, from how much they do in the node above."""
+    if np.sort([len(Z) for Z in rows.by_class])[-2] < 2 * N_FOLDS:
+        return weights
+    start = np.sqrt((1 - FLOOR) * weights**2 + FLOOR)
+    phi = rows.draw(NODE_LANDMARKS, start, np.dtype(np.float64), move=False)
+    moments = _moments(phi, rows, NODE_ROWS)
+    v = np.zeros(len(weights))
+    for i, j in combinations(range(len(moments)), 2):
+        if min(moments[c][half].n for c in (i, j) for half in (0, 1)) < 2:
+            continue
+        classes = [[shrink(moments[c][half], "ledoit-wolf") for c in (i, j)] for half in (0, 1)]
+        betas = np.stack([operators_of(a, b, [NODE_RIDGE])[0][0] for a, b in classes])
+        for c in (i, j):
+            one, other = phi.gradient(rows.by_class[c][:GRADIENT_ROWS], betas)
+            v += (one * other).mean(axis=0)
+    v = np.maximum(v, 0.0)
+    return np.sqrt((weights**2 + v / v.mean()) / 2) if v.any() else weights
+
+
+def _held_rows(scaling: Scaling, held: Sequence[RowSample]) -> HeldRows:
+    """The rows whose held-out log-odds probabilities are fitted on."""
+    return HeldRows(
+        scaling(np.concatenate([own.rows for own in held])),
+        np.repeat(np.arange(len(held)), [len(own.rows) for own in held]),
+        folds_of(np.concatenate([own.hashes for own in held]), N_FOLDS),
+        np.concatenate([own.counts for own in held]),
+    )
+
+
+def _to_hold(sample: RowSample) -> RowSample:
+    """Rows that stand for all of a class: those that come often, and some of the others.
+
+    The last of those took the least part in drawing φ.
+    """
+    often = sample.counts > OFTEN * sample.counts.sum()
+    others = np.flatnonzero(~often)[-HELD_ROWS:]
+    if not len(others):
+        return sample
+    counts = sample.counts.copy()
+    counts[others] *= sample.counts[~often].sum() / sample.counts[others].sum()
+    return replace(sample, counts=counts).at(np.union1d(np.flatnonzero(often), others))
