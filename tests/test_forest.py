@@ -182,7 +182,7 @@ def walk(tree, z):
 def test_a_tree_sends_each_row_to_its_leaf(rng):
     """All rows at once as one by one, on thresholds too; a tree without nodes has one leaf."""
     X, y = table()
-    tree = new().fit(X, y).feature_map_.trees[1]
+    tree = new().fit(X, y).feature_map_.trees[-1]
     Z = rng.random((300, 5))
     for j, threshold in zip(tree.columns, tree.thresholds, strict=True):
         Z[rng.random(300) < 0.1, j] = threshold
@@ -194,7 +194,7 @@ def test_a_tree_sends_each_row_to_its_leaf(rng):
 def test_leaves_follow_the_structure_of_the_table():
     """Where two halves of a table have different rules, the column between them is cut."""
     X, y = table(n=4000)
-    cut = new(4).fit(X, y).feature_map_.trees[1]
+    cut = new(4).fit(X, y).feature_map_.trees[-1]
     assert 0 in cut.columns
 
 
@@ -214,13 +214,15 @@ def test_the_number_of_leaves_follows_from_rows_and_memory():
     """One for each so many rows, but never more than their sums have room for."""
     spec = ForestSpec(500, "auto")
     leaves = [spec.rows_to_grow(10.0**k, 2, 20).leaves for k in range(2, 10)]
-    assert leaves[:3] == [1, 1, 1]
+    assert leaves[:2] == [1, 1]
     assert leaves == sorted(leaves)
-    assert leaves[3] > 8
+    assert leaves[3] > 20
     assert leaves[-1] == leaves[-2]
     assert (leaves[-1] + 1) * 2 * 5 * 500**2 * 8 <= 2**29
     assert spec.rows_to_grow(1e9, 20, 20).leaves < leaves[-1]
     assert ForestSpec(500, 7).rows_to_grow(100, 2, 20).leaves == 7
+    few, many = (ForestSpec(400, k).rows_to_grow(10_000, 2, 20).very_many for k in (4, 32))
+    assert (few, many) == (False, True)
 
 
 def test_rows_sampled_at_once_are_those_with_the_smallest_hashes(rng):
@@ -276,8 +278,8 @@ def test_a_leaf_without_a_class_answers_from_smoothed_counts():
     X = rng.normal(size=(3000, 3))
     y = ((X[:, 0] > 0) & (X[:, 1] + 0.5 * rng.normal(size=3000) > 0)).astype(int)
     classifier = new(6).fit(X, y)
-    _, at = classifier.feature_map_.leaves_of(X)
-    emptied = 1 + np.bincount(at[y == 1])[1:].argmin()
+    *others, at = classifier.feature_map_.leaves_of(X)
+    emptied = len(others) + np.bincount(at[y == 1])[len(others) :].argmin()
     gone = (at == emptied) & (y == 1)
     assert gone.sum() > 10
     classifier.forget(X[gone], y[gone])
@@ -481,7 +483,7 @@ def test_visits_are_the_leaves_along_the_way():
     """In order, and as walking in small steps finds them."""
     X, y = table(n=3000)
     forest = new(6).fit(X, y).feature_map_
-    tree, typical = forest.trees[1], forest.typical
+    tree, typical = forest.trees[-1], forest.typical
     line = forest.scaled(X[:30]) - typical
     leaves, edges, _ = _visits(tree, typical, line)
     for t in np.linspace(0.001, 0.999, 200):

@@ -22,11 +22,11 @@ Array = np.ndarray[Any, Any]
 class ExtremeEntropyClassifier(EntropyClassifier):
     """Extreme Entropy Machines whose number follows from the table: the classifier to start with.
 
-    A table of up to about 50 000 rows is learnt by two Extreme Entropy Machines, one on kernel
-    features and one on random neurons, whose log-odds are averaged. A larger one is cut into leaves
-    by a tree that is grown on a sample, and each leaf has its own landmarks, its own relevant
-    columns and its own machine, so that accuracy grows with the rows at the same cost for each row.
-    In both cases a fit is a sum over rows, with all that follows: `partial_fit`, `merge`, `forget`,
+    A table of up to 8192 rows is learnt by two Extreme Entropy Machines, one on kernel features and
+    one on random neurons, whose log-odds are averaged. A larger one is also cut into leaves by a
+    tree that is grown on a sample, and each leaf has its own landmarks, its own relevant columns
+    and its own machine, so that accuracy grows with the rows at the same cost for each row. In both
+    cases a fit is a sum over rows, with all that follows: `partial_fit`, `merge`, `forget`,
     batches, threads and clusters give the classifier of one fit.
 
     `predict_proba` answers for classes that are equally frequent, unless `priors` says otherwise:
@@ -40,13 +40,13 @@ class ExtremeEntropyClassifier(EntropyClassifier):
     Parameters
     ----------
     n_leaves : int or "auto", default="auto"
-        Leaves of the tree, at the most; a table with one is not cut. "auto" is one for every 8192
-        rows that the first call sees, from six on, as far as all sums stay below half a gigabyte.
+        Leaves of the tree, at the most; a table with one is not cut. "auto" is one for every 2048
+        rows that the first call sees, from four on, as far as all sums stay below half a gigabyte.
         Give a number where the first rows are only a small part of all, as in `fit_batches` and
         `partial_fit`.
     n_landmarks : int or "auto", default="auto"
         Features of each machine. "auto" is 700 for a table that is not cut and 400 for leaves, and
-        fewer where there are more than three classes. A fit costs about n·h² operations.
+        fewer where there are more than six classes. A fit costs about n·h² operations.
     categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
 default="from_dtype"
         Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of

@@ -23,11 +23,12 @@ Array = np.ndarray[Any, Any]
 
 # Landmarks of a table that is not cut, and of a leaf, up to so many classes: h³ operations are for
 # each pair of them.
-LANDMARKS = {3: (700, 400), 10: (400, 300)}
+LANDMARKS = {6: (700, 400), 12: (500, 300)}
 FEWEST_LANDMARKS = (300, 200)
 N_FOLDS = 5  # that the sums of a leaf are kept in
-ROWS_PER_LEAF = 8192  # on average, from which on a table is cut
-FEWEST_LEAVES = 6  # a table of fewer is not cut
+ROWS_PER_LEAF = 2048  # on average
+FEWEST_LEAVES = 4  # a table of fewer is not cut
+VERY_MANY_ROWS = 2**16
 MOST_NUMBERS = 2**26  # in the sums of all leaves: half a GiB
 MOST_SAMPLED = 2**23  # numbers in the rows a forest is grown from
 MOST_OF_CLASS = 2**14  # rows
@@ -133,6 +134,7 @@ class RowsToGrow(NamedTuple):
     leaves: int  # at the most
     sample: int  # rows of all classes together
     by_class: int  # rows of each class
+    very_many: bool  # whether there are, or will be, so many that time must be saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +167,17 @@ class ForestSpec:
         Both the sums of all leaves and the sampled rows take no more than so much memory.
         """
         leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
+        room = MOST_NUMBERS // leaf - 1
         leaves = self.n_leaves
         if isinstance(leaves, str):
-            leaves = int(min(n // ROWS_PER_LEAF, MOST_NUMBERS // leaf - 1))
+            leaves = int(min(n // ROWS_PER_LEAF, room))
             leaves = leaves if leaves >= FEWEST_LEAVES else 1
+        # Those who name a number of leaves may show only the first of their rows.
+        very_many = n >= VERY_MANY_ROWS or leaves >= min(VERY_MANY_ROWS // ROWS_PER_LEAF, room)
         most = max(MOST_SAMPLED // d, self.sample_size)
         by_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
-        return RowsToGrow(leaves, min(self.sample_size * leaves, most), by_class)
+        sample = min(self.sample_size * leaves, most)
+        return RowsToGrow(leaves, sample, by_class, very_many and leaves > 1)
 
 
 def leaves_of(forest: Forest, X: Any, execute: Executor = serial) -> Array:

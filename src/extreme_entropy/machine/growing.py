@@ -1,8 +1,9 @@
 """How a forest is grown from sampled rows: where rows are cut, and the φ of each leaf.
 
 A table of few rows is not cut: a kernel layer and a layer of neurons stand side by side as two
-trees of one leaf. A larger one is cut into leaves, the largest node first, beside a kernel layer of
-all rows, so that held-out rows can tell what cuts are worth. Of the columns that
+trees of one leaf. A larger one is also cut into leaves, the largest node first; held-out rows tell
+what cuts are worth. Of very many rows a small kernel layer alone stands beside the leaves, since it
+costs as much for each row as they do. Of the columns that
 count most in a node, each is cut at its median, and the cut is kept after which small classifiers,
 one on either side, separate held-out rows of the classes best. The columns of each new node are
 weighted anew: the products of two gradients whose operators share no row (`relevance`), in one
@@ -31,7 +32,7 @@ from .relevance import LARGE_GAIN, SOME_GAIN, learn_relevance
 
 Array = np.ndarray[Any, Any]
 
-LANDMARKS_BESIDE = 250  # of the kernel layer of all rows, beside a table's leaves
+LANDMARKS_BESIDE = 250  # of the kernel layer of very many rows, beside leaves
 # Cuts.
 CANDIDATES = 3  # columns that are compared in a node
 TRIED = 20  # columns that may become candidates
@@ -67,19 +68,19 @@ def grow(
     first = [own.at(slice(LEARNING_ROWS)) for own in by_class]
     weights, gain = learn_relevance(spec.scale, stats, sample, first, content, execute)
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
-    most = spec.rows_to_grow(stats.n, len(by_class), encoding.d).leaves
-    h = spec.landmarks(len(by_class), most)
+    size = spec.rows_to_grow(stats.n, len(by_class), encoding.d)
+    most, h = size.leaves, spec.landmarks(len(by_class), size.leaves)
     given = encoding, stats, sample, content, dtype, weights if gain > SOME_GAIN else None
     options: dict[str, Any] = {"alone": gain > LARGE_GAIN, "move": stats.n >= MANY_ROWS}
-    beside = h if most == 1 else min(h, LANDMARKS_BESIDE)
+    beside = min(h, LANDMARKS_BESIDE) if size.very_many else spec.landmarks(len(by_class), 1)
     kernel = KernelSpec(beside, "mixed", "median", spec.scale)
     trees, leaves = [Tree.uncut()], [draw(kernel, *given, scaling=scaling, **options).parts]
     held = [_to_hold(own) for own in by_class]
-    if most == 1:
-        neurons = NeuronSpec(h, "mixed", spec.scale)
+    if not size.very_many:
+        neurons = NeuronSpec(beside, "mixed", spec.scale)
         trees.append(Tree.uncut())
         leaves.append(draw(neurons, *given, scaling=scaling, **options).parts)
-    else:
+    if most > 1:
         rows = _Rows.of(scaling, by_class, held, sample, content)
         tree, of_leaves, weights = _grow_tree(rows, h, most, stats.n, weights, dtype, execute)
         trees.append(tree)
