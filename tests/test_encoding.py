@@ -15,7 +15,14 @@ from sklearn.model_selection import cross_val_predict
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV, load
+from extreme_entropy import (
+    EEKMClassifier,
+    EEKMClassifierCV,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+    load,
+)
 from extreme_entropy.errors import IdentifierWarning, InputError, MergeError
 from extreme_entropy.estimators.inputs import check_x
 from extreme_entropy.features.encoding import N_FOLDS, SMOOTHING, ColumnKind, plain_encoding
@@ -27,6 +34,8 @@ CLASSIFIERS = [
     EEMClassifier(30, relevance="learned", random_state=0),
     EEKMClassifier(30, random_state=0),
     EEKMClassifier(30, kernel="mixed", relevance="learned", random_state=0),
+    ExtremeEntropyClassifier(n_landmarks=30, random_state=0),
+    ExtremeEntropyClassifier(n_landmarks=30, n_leaves=3, random_state=0),
 ]
 every = pytest.mark.parametrize(
     "classifier", CLASSIFIERS, ids=lambda c: f"{type(c).__name__}-{c.relevance}"

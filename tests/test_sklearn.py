@@ -12,6 +12,7 @@ from extreme_entropy import (
     EEKMClassifierCV,
     EEMClassifier,
     EEMClassifierCV,
+    ExtremeEntropyClassifier,
 )
 
 
@@ -36,6 +37,7 @@ class Rational:
 
 
 ESTIMATORS = [
+    ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
     EEMClassifier(40, random_state=0),
     EEMClassifier.paper(n_hidden=40, random_state=0),
     EEKMClassifier(20, random_state=0),
@@ -46,6 +48,8 @@ ESTIMATORS = [
 
 # The same estimators with other layers, scalings and solutions.
 LAYERS = [
+    ExtremeEntropyClassifier(random_state=0),
+    ExtremeEntropyClassifier(n_leaves=4, n_landmarks=20, random_state=0),
     EEMClassifier(random_state=0),
     *(
         EEMClassifier(40, activation=activation, random_state=0)

@@ -8,14 +8,18 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import log_loss
 
-from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier, gmean_score
 from extreme_entropy.errors import ExtremeEntropyError
 from extreme_entropy_paper import store
 from extreme_entropy_paper.baselines import CLASSIFIERS, Given, make, missing
 from extreme_entropy_paper.benchmarks import (
+    bare,
     calls,
     cluster,
     defaults,
+    front_page,
+    large,
+    more_rows,
     multiclass,
     relevance_cost,
     speed,
@@ -39,6 +43,8 @@ from extreme_entropy_paper.store import add_run, measured_on, newest, rows_of, r
         ("speed-baselines.md", speed.render),
         ("defaults.md", defaults.render),
         ("multiclass.md", multiclass.render),
+        ("large.md", large.render),
+        ("more-rows.md", more_rows.render),
     ],
 )
 def test_the_pages_we_keep_are_what_the_rows_give(page, made):
@@ -49,6 +55,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
     ("page", "embedded"),
     [
         ("README.md", speed_page.with_table),
+        ("README.md", front_page.with_table),
         ("docs/internet-scale.md", cluster.page),
         ("docs/cluster.md", streaming.page),
     ],
@@ -124,8 +131,46 @@ def test_every_comparison_takes_its_models_from_the_list():
         multiclass.OURS,
         multiclass.BASELINES,
         tables.MODELS,
+        large.MODELS,
+        more_rows.MODELS,
+        front_page.BASELINES,
     ):
         assert {name.removesuffix(", float32") for name in names} <= set(CLASSIFIERS)
+
+
+def test_the_limit_of_a_forest_passes_every_row_once_in_each_tree(rng, monkeypatch):
+    """Rows of all leaves together, in the precision of the rows."""
+    X = rng.normal(size=(900, 3))
+    y = (X[:, 0] + rng.normal(size=900) > 0).astype(int)
+    given = {"n_leaves": 3, "n_landmarks": 10, "random_state": 0}
+    forest = ExtremeEntropyClassifier(**given).fit(X, y).feature_map_
+    rows = []
+    monkeypatch.setattr(bare, "add_gram", lambda H, S: rows.append((len(H), H.dtype)))
+    bare.forest_limit(forest, X.astype(np.float32), 2)()
+    layers = sum(len(parts) for parts in forest.leaves[:2]) + 1
+    assert sum(n for n, _ in rows) == 900 * layers
+    assert {dtype for _, dtype in rows} == {np.dtype(np.float32)}
+
+
+def test_made_up_rows_with_local_structure_follow_their_rule():
+    """Another direction in each field: over all rows, each column tells next to nothing."""
+    X, y = more_rows.local_structure(20000)
+    again, _ = more_rows.local_structure(20000)
+    np.testing.assert_array_equal(X, again)
+    assert 0.1 < y.mean() < 0.3
+    assert max(abs(np.corrcoef(column, y)[0, 1]) for column in X.T) < 0.25
+
+
+def test_a_large_table_is_scored_by_every_model(rng, monkeypatch):
+    """Rows name the table, the model and its threads; a page shows the best in bold."""
+    X = rng.normal(size=(300, 3))
+    y = (X[:, 0] + 0.5 * rng.normal(size=300) > 0.8).astype(int)
+    monkeypatch.setattr(large, "load", lambda name: (X, y))
+    (row,) = large.measure("forest_cover", ("EEKM-default",))
+    assert (row["dataset"], row["rows"], row["classes"]) == ("forest_cover", 300, 2)
+    assert row["gmean"] > 70
+    assert large._cell(1.234, 1.2341, ".2f") == "**1.23**"
+    assert large._cell(None, 1.0, ".2f") == ""
 
 
 def test_models_without_probabilities_have_no_log_loss(rng):
@@ -218,7 +263,7 @@ def test_the_cost_of_relevance_is_learned_over_uniform(rng, dtype):
 
 def test_help_names_every_benchmark():
     shown = CliRunner().invoke(root, ["bench", "--help"]).stdout
-    for name in ("quick", "limit", "one-pass", "calls", "speed-page", "relevance-cost", "tables"):
+    for name in ("quick", "limit", "one-pass", "calls", "speed-page", "relevance-cost", "large"):
         assert f"  {name} " in shown
 
 

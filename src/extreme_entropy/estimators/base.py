@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -38,7 +39,7 @@ from ..machine.predictor import Answer, AnyPredictor, predictor_of
 from ..moments.summary import ForestSummary, Summary
 from ..progress import with_progress
 from .arrow import batches_of
-from .batches import CheckedBatches, gathered
+from .batches import CheckedBatches, gathered, rows_worth_a_merge
 from .checkpoint import Checkpoint, NoCheckpoint
 from .inputs import (
     Columns,
@@ -227,7 +228,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         saved.restore(learner)
         batches = batches_of(batches, target)
         given = CheckedBatches(learner, with_progress(batches) if progress else batches)
-        for X, y, weight in gathered(saved.not_yet_counted(given)):
+        enough = partial(rows_worth_a_merge, learner)
+        for X, y, weight in gathered(saved.not_yet_counted(given), enough):
             learner._learn(InMemory(given.columns, X, y, weight, self.n_jobs), classes)
             saved.keep(learner)
         if not hasattr(learner, "feature_map_"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import chain
 from operator import add
@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..features.encoding import ColumnKind
+from ..features.forest import ROWS_PER_LEAF
 from .frames import Profiles, is_frame, names_of, profile
 from .inputs import Columns, check_rows, find_kinds, known_kinds, set_columns
 
@@ -78,8 +79,14 @@ class CheckedBatches:
         return held, find_kinds(self.learner, first, profiles)
 
 
-def gathered(batches: Iterable[Batch | None]) -> Iterator[Batch]:
-    """Checked batches, put together until they are worth the cost of a merge.
+def rows_worth_a_merge(learner: Any) -> int:
+    """How many rows are put together: more where sums of many leaves have to be added."""
+    leaves = getattr(getattr(learner, "feature_map_", None), "n_leaves", (1,))
+    return max(BATCH_ROWS, ROWS_PER_LEAF * max(leaves))
+
+
+def gathered(batches: Iterable[Batch | None], enough: Callable[[], int]) -> Iterator[Batch]:
+    """Checked batches, put together until they have rows enough.
 
     Whenever rows are yielded, they hold the last batch taken: nothing waits.
     """
@@ -88,7 +95,7 @@ def gathered(batches: Iterable[Batch | None]) -> Iterator[Batch]:
         if batch is None:
             continue
         waiting.append(batch)
-        if sum(len(batch.y) for batch in waiting) >= BATCH_ROWS:
+        if sum(len(batch.y) for batch in waiting) >= enough():
             yield _stacked(waiting)
             waiting = []
     if waiting:

@@ -14,12 +14,13 @@ import pyarrow as pa
 from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
+from ..estimators.batches import rows_worth_a_merge
 from ..estimators.saving import pack, unpack
 from ..features.feature_map import same
 from ..metrics import label_text
 from .columns import KINDS, Columns
 from .labels import TYPES, has_label, read_labels
-from .reading import BATCH_ROWS, Source
+from .reading import Source
 from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
@@ -161,7 +162,8 @@ class TableModel:
         """
         self.columns.require(source.schema.names)
         columns = [column.name for column in self.columns.used] + [self.target] * target
-        rows = min(BATCH_ROWS, max(FEWEST, NUMBERS // len(self.columns.used)))
+        most = max(FEWEST, NUMBERS // len(self.columns.used))
+        rows = min(rows_worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
         for batch in source.batches(columns, progress=progress):
             waiting.append(batch)

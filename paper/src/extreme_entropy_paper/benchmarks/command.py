@@ -1,4 +1,4 @@
-"""How much memory and time does `eem fit` take on a table larger than it should hold?
+"""How much memory and time does `eem fit` take on a large table, and on a mixed one?
 
 The command runs as a process of its own; the peak is that of its resident memory. (Linux counts at
 least the memory of the process that started it: this one, which writes the table in small pieces.)
@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 from ..store import Row, add_run
 
 COLUMNS, RARE, SEED = 20, 0.01, 0
+MIXED_ROWS = 200_000
 EEM = [sys.executable, "-c", "from extreme_entropy.cli import main; main()"]
 
 
@@ -43,7 +44,28 @@ def write_table(path: Path, n: int) -> None:
     writer.close()
 
 
-def measure(table: Path, model: Path, n: int) -> Row:
+def write_mixed_table(path: Path, n: int) -> None:
+    """Forty columns: numbers, categories, dates and gaps, of which a few matter."""
+    rng = np.random.default_rng(SEED)
+    numbers = rng.normal(size=(n, 28))
+    few = rng.integers(0, 6, (n, 6))
+    many = rng.integers(0, 300, (n, 2))
+    days = rng.integers(0, 2000, (n, 2)) * 86_400_000
+    flags = rng.random((n, 2)) < 0.3
+    score = numbers[:, 0] * np.where(few[:, 0] < 3, 1, -1) + 0.6 * numbers[:, 1] + flags[:, 0]
+    score += 0.02 * (many[:, 0] % 17) + np.sin(days[:, 0] / 86_400_000 / 58)
+    ill = score + rng.normal(size=n) > 2.6
+    gaps = rng.random(n) < 0.1
+    columns: dict[str, Any] = {f"x{j}": pa.array(x) for j, x in enumerate(numbers.T)}
+    columns["x3"] = pa.array(numbers[:, 3], mask=gaps)
+    columns |= {f"kind{j}": pa.array(np.array(list("abcdef"))[k]) for j, k in enumerate(few.T)}
+    columns |= {f"shop{j}": pa.array([f"s{i}" for i in k]) for j, k in enumerate(many.T)}
+    columns |= {f"day{j}": pa.array(d, pa.timestamp("ms")) for j, d in enumerate(days.T)}
+    columns |= {f"flag{j}": pa.array(f) for j, f in enumerate(flags.T)}
+    pq.write_table(pa.table(columns | {"ill": pa.array(ill.astype(np.int64))}), path)
+
+
+def measure(table: Path, model: Path, n: int, columns: int) -> Row:
     """Time and peak memory of one fit."""
     start = time.perf_counter()
     command = [*EEM, "fit", str(table), "--target", "ill", "-o", str(model), "--json"]
@@ -56,8 +78,7 @@ def measure(table: Path, model: Path, n: int) -> Row:
         facts = json.load(out)
     return {
         "rows": n,
-        "columns": COLUMNS,
-        "rare_class": RARE,
+        "columns": columns,
         "seed": SEED,
         "pyarrow": pa.__version__,
         "model": facts["model"],
@@ -66,16 +87,22 @@ def measure(table: Path, model: Path, n: int) -> Row:
         "table_mb": round(table.stat().st_size / 2**20),
         "peak_mb": round(usage.ru_maxrss / 1024),
         "seconds": round(time.perf_counter() - start, 1),
+        "processor_seconds": round(usage.ru_utime + usage.ru_stime, 1),
     }
 
 
 @click.command()
 @click.option("--rows", default=2_000_000, show_default=True)
 def command(rows: int) -> None:
-    """Measure memory and time of `eem fit` on a large Parquet file."""
+    """Measure memory and time of `eem fit` on a large and on a mixed Parquet file."""
+    measured = []
     with tempfile.TemporaryDirectory() as folder:
-        table = Path(folder) / "table.parquet"
-        write_table(table, rows)
-        row = measure(table, Path(folder) / "model.eem", rows)
-    click.echo("  ".join(f"{name}: {value}" for name, value in row.items()))
-    add_run("command", [row])
+        table, model = Path(folder) / "table.parquet", Path(folder) / "model.eem"
+        for write, n, columns in (
+            (write_table, rows, COLUMNS),
+            (write_mixed_table, min(rows, MIXED_ROWS), 40),
+        ):
+            write(table, n)
+            measured.append(measure(table, model, n, columns))
+            click.echo("  ".join(f"{name}: {value}" for name, value in measured[-1].items()))
+    add_run("command", measured)

@@ -1,6 +1,6 @@
 """Large tables: ours beside boosting and a balanced forest, with all rows, in one run.
 
-Tables of 50 000 rows and more, some with text, dates and gaps: 80 % of the rows to learn, 20 % to
+Tables of 40 000 rows and more, some with text, dates and gaps: 80 % of the rows to learn, 20 % to
 predict, one split, all parameters at their defaults, as many threads as there are cores. A label is
 decided at the classes' shares in training, which balances the classes without tuning. Each fit is
 timed once: compare times of one run only, and small differences not at all.
@@ -196,7 +196,7 @@ INTRODUCTION = """# Large tables
 
 *Made by `eem-paper bench large` from `paper/rows/large.jsonl`; do not edit by hand.*
 
-Tables of 50 000 rows and more, with all their rows: 80 % to learn, 20 % to predict, one stratified
+Tables of 40 000 rows and more, with all their rows: 80 % to learn, 20 % to predict, one stratified
 split, in one run on two threads. `ExtremeEntropyClassifier()` and `EEKMClassifier()` get arrays and
 frames as they are. For the trees, text becomes categories and dates become numbers
 ([how](tables.md)). All parameters are defaults (CatBoost has 300 trees); labels are decided at the
@@ -216,7 +216,7 @@ rows, learning weights of columns and choosing cuts, which does not grow with th
 @click.option("--limits", "only_limits", is_flag=True, help="Only time forest cover.")
 @click.option("--repeats", default=3, show_default=True)
 def large(only_render: bool, names: tuple[str, ...], only_limits: bool, repeats: int) -> None:
-    """Score and time ours and trees on tables of 50 000 rows and more; docs/large.md.
+    """Score and time ours and trees on tables of 40 000 rows and more; docs/large.md.
 
     About fifteen minutes.
     """
