@@ -22,7 +22,8 @@ def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp
     assert page.read_text().startswith("<!DOCTYPE html>")
     for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
         assert expected in shown
-    assert "The decision changes at" in shown
+    assert "without refitting" in shown
+    assert "Columns that matter most" in shown
     assert "Probabilities of one tumour of each kind" in shown
 
 

@@ -130,6 +130,19 @@ def within(seconds):
 
 
 @every_kind
+def test_blocks_without_rows_are_predicted(kind, rows):
+    """As a filter leaves them."""
+    X, y = rows
+    fitted = new(kind).fit(X, y)
+    X_ = da.from_array(X, chunks=(700, D))
+    some = X_[X_[:, 0] > np.quantile(X[:700, 0], 0.9999)]
+    assert fitted.predict(some).compute().shape == (
+        int((X[:, 0] > np.quantile(X[:700, 0], 0.9999)).sum()),
+    )
+    assert fitted.predict_proba(X_[X_[:, 0] > 1e9]).compute().shape == (0, 2)
+
+
+@every_kind
 def test_blocks_equal_gathered_rows(kind, rows):
     """Also where blocks hold one class only."""
     X, y = rows

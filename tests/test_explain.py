@@ -193,7 +193,8 @@ def test_few_segments_do_where_kinks_are_averaged():
     classifier, X = fitted(CLASSIFIERS["k laplacian"])
     phi, machine = classifier.feature_map_, classifier.machine_
     operators, line = phi.folded(machine.operators, np.dtype(float)), phi.scaling(X) - phi.typical
-    given = phi, machine, machine.operators, operators, phi.typical, line
+    scores = explanation.Scores(machine)
+    given = phi, scores, machine.operators, operators, phi.typical, line
     few, many = (explanation._integral(*given, n) for n in (32, 2000))
     error = abs(few - many).sum(axis=2) / abs(many).sum(axis=2)
     assert np.median(error) < 0.002

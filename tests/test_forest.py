@@ -1,6 +1,7 @@
 """A forest is a sum over its rows, and its leaves, curves and sets are what they claim to be."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,11 +10,25 @@ from scipy.optimize import minimize
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
-from extreme_entropy import EEKMClassifier, ExtremeEntropyClassifier, gmean_score, load
-from extreme_entropy.errors import ForgetError, InputError, MergeError
+from extreme_entropy import (
+    EEKMClassifier,
+    ExtremeEntropyClassifier,
+    gmean_score,
+    load,
+    persistence,
+)
+from extreme_entropy.errors import (
+    FewRowsWarning,
+    FileFormatError,
+    ForgetError,
+    InputError,
+    MergeError,
+)
+from extreme_entropy.estimators.saving import pack
 from extreme_entropy.features.content import first_of
 from extreme_entropy.features.feature_map import same
 from extreme_entropy.features.forest import ForestSpec, Tree
+from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.machine.explanation import _visits
 from extreme_entropy.machine.forest import PRECISION, SMOOTHING, fit_slopes, training_odds
 
@@ -168,6 +183,52 @@ def test_what_does_not_fit_is_refused():
             a.predict_set(X, coverage)
 
 
+def test_rows_forgotten_twice_are_refused_though_other_leaves_have_enough():
+    """Counts of every leaf are kept apart, and nothing changes."""
+    X, y = table()
+    classifier = new(4).fit(X, y)
+    at = classifier.feature_map_.leaves_of(X)[-1]
+    own = at == at.min()
+    classifier.forget(X[own], y[own])
+    before = classifier.summary_
+    with pytest.raises(ForgetError):
+        classifier.forget(X[own], y[own])
+    assert classifier.summary_ is before
+
+
+@pytest.mark.parametrize("n_leaves", [1, 4])
+def test_warnings_do_not_depend_on_cuts(n_leaves):
+    """A class of one row is named, whether the table is cut or not."""
+    X, y = table()
+    X, y = np.vstack([X, X[:1] + 0.1]), np.append(y, 9)
+    with pytest.warns(FewRowsWarning, match=r"\[9\] has one row"):
+        new(n_leaves).fit(X, y)
+
+
+def test_weights_that_sum_to_little_switch_no_model_off():
+    """A class has all its rows in a table that is not cut, whatever rounding takes away."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        rows = rng.normal(size=(60, 3))
+        at = rng.integers(0, 60, 20000)
+        X, y = rows[at], (rows[:, 0] > 0).astype(int)[at]
+        weight = rng.random(20000) / 20000 * 4
+        classifier = new(1, n_jobs=2).fit(X, y, sample_weight=weight)
+        assert all(leaf.machine is not None for leaf in classifier.machine_.leaves)
+
+
+def test_many_classes_are_held_out_in_bounded_memory(monkeypatch):
+    """Fewer rows of each class are kept where there are many pairs of classes."""
+    monkeypatch.setattr("extreme_entropy.machine.growing.HELD_NUMBERS", 12**3 * 10)
+    monkeypatch.setattr("extreme_entropy.machine.growing.FEWEST_HELD", 5)
+    rng = np.random.default_rng(0)
+    y = np.arange(1200) % 12
+    X = rng.normal(size=(1200, 3)) + y[:, None]
+    classifier = new(1).fit(X, y)
+    assert set(np.bincount(classifier.feature_map_.held.labels)) == {2 * 12**3 * 10 // (144 * 11)}
+    assert classifier.score(X, y) > 0.3
+
+
 # -------------------------------------------------------------------- trees
 
 
@@ -256,12 +317,12 @@ def test_projections_are_log_odds_of_leaves_averaged(n_leaves):
     n = np.bincount(y)
     at = forest.leaves_of(X)
     counts = [np.bincount(y[tree == i], minlength=2) for tree in at for i in np.unique(tree)]
-    np.testing.assert_array_equal(classifier.summary_.leaf_counts, counts)
+    np.testing.assert_array_equal(classifier.summary_.cells.sum(axis=2), counts)
     expected = np.zeros(len(X))
     for row in range(0, len(X), 7):
         for leaves, (share,) in zip(at, machine.shares, strict=True):
             i = leaves[row]
-            leaf, own = machine.leaves[i], classifier.summary_.leaf_counts[i]
+            leaf, own = machine.leaves[i], classifier.summary_.cells[i].sum(axis=1)
             smoothed = own + SMOOTHING * n / n.sum()
             odds = np.log(smoothed[1] / smoothed[0]) - np.log(n[1] / n[0])
             if leaf.machine is not None:
@@ -370,6 +431,27 @@ def test_the_curve_changes_no_label_at_equal_priors():
         classifier = new(n_leaves).fit(X, y)
         assert classifier.thresholds_ == pytest.approx(0, abs=1e-12)
         np.testing.assert_array_equal(classifier.predict(X) == 1, classifier.project(X) > 0)
+
+
+def test_a_straight_curve_is_exact_however_far_odds_reach():
+    """Squares would cancel where odds are small beside the variance of all."""
+    pair = GaussianPair((-1e12, 1e12), (1e22, 1e22))
+    t = np.array([-1e4, -1.0, 0.0, 3.0, 1e11])
+    np.testing.assert_allclose(pair.log_ratio(t), 2e-10 * t, rtol=1e-14)
+    np.testing.assert_allclose(pair.slope(t), 2e-10, rtol=1e-14)
+    near = GaussianPair((-1.0, 1.0), (2.0, 2.0 + 1e-13))
+    np.testing.assert_allclose(near.log_ratio(t[:4] / 1e3), t[:4] / 1e3, atol=1e-9)
+
+
+@pytest.mark.parametrize("seed", [105, 7, 31, 90])
+def test_tables_of_few_distinct_rows_keep_their_labels(seed):
+    """Odds are huge there, and the sign of the decision is that of the projection."""
+    rng = np.random.default_rng(seed)
+    distinct = rng.integers(0, 3, size=(4, 2)).astype(float)
+    at = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
+    X, y = distinct[at], np.array([1, 0, 0, 1])[at]
+    classifier = ExtremeEntropyClassifier(n_leaves=1, n_landmarks=8, random_state=seed).fit(X, y)
+    np.testing.assert_array_equal(classifier.predict(X) == 1, classifier.project(X) > 0)
 
 
 def test_thresholds_priors_and_costs_are_exact():
@@ -502,6 +584,48 @@ def test_importances_name_the_columns_that_matter():
         importances = new(n_leaves).fit(X, y).feature_importances_
         assert importances.sum() == pytest.approx(1)
         assert set(np.argsort(importances)[-3:]) == {0, 1, 2}
+
+
+def test_what_belongs_to_leaves_is_said_to():
+    X, y = table()
+    classifier = new().fit(X, y)
+    for name in ("beta_", "shrinkage_", "ridge_"):
+        assert not hasattr(classifier, name)
+        with pytest.raises(AttributeError, match="each leaf has"):
+            getattr(classifier, name)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"children": np.array([[0, 0]])},
+        {"children": np.array([[-1, -5]])},
+        {"columns": np.array([7])},
+        {"thresholds": np.empty(0)},
+    ],
+    ids=["itself", "no leaf", "no column", "no threshold"],
+)
+def test_a_tree_that_is_none_is_not_loaded(change, tmp_path):
+    """A file whose checksum is right cannot make a prediction run for ever."""
+    X, y = table()
+    classifier = new(2).fit(X, y)
+    *others, tree = classifier.feature_map_.trees
+    assert tree.n_leaves == 2
+    trees = (*others, replace(tree, **change))
+    classifier.feature_map_ = replace(classifier.feature_map_, trees=trees)
+    persistence.write(tmp_path / "a.eem", *pack(classifier, solved=False))
+    with pytest.raises(FileFormatError, match="does not understand"):
+        load(tmp_path / "a.eem")
+
+
+def test_shares_of_another_shape_are_not_loaded(tmp_path):
+    X, y = table()
+    classifier = new(2).fit(X, y)
+    machine = replace(classifier.machine_, shares=np.ones((1, 1)))
+    classifier._predictor = replace(classifier._predictor, machine=machine)
+    classifier.save(tmp_path / "a.eem")
+    with pytest.raises(FileFormatError, match="does not understand"):
+        load(tmp_path / "a.eem")
 
 
 # -------------------------------------------------------------------- beside one machine

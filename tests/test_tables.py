@@ -634,6 +634,17 @@ def test_each_model_is_fitted_with_an_estimate(people, tmp_path, kind):
     assert guess.folds == 5
 
 
+@pytest.mark.parametrize("kind", ["auto", "eem", "eekm"])
+def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, kind):
+    """With the size that the table was given."""
+    pq.write_table(people, tmp_path / "people.parquet")
+    model = fit_table(open_table(tmp_path / "people.parquet"), "ill", model=kind)
+    model.save(tmp_path / "a.eem")
+    again = TableModel.load(tmp_path / "a.eem")
+    assert again.facts == model.facts
+    assert again.facts.size == {"auto": 700, "eem": 500, "eekm": 500}[kind]
+
+
 def test_leaves_follow_from_all_rows_of_a_table(people, tmp_path, monkeypatch):
     """The sample that the tree is grown from may be smaller than the table."""
     monkeypatch.setattr("extreme_entropy.features.forest.ROWS_PER_LEAF", 100)

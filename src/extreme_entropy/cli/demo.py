@@ -17,11 +17,10 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ..estimators.eem import EEMClassifier
+from ..estimators.classifier import ExtremeEntropyClassifier
 from ..files import check_writable
 from ..metrics import gmean_score
 from ..report import About, write_report
-from ..selection.eem_cv import EEMClassifierCV
 from .output import FILE
 
 SEED = 0
@@ -48,17 +47,17 @@ def demo(out: Path) -> None:
     )
     click.echo(f"Breast cancer, {X.shape[1]} columns. Training rows: {_counts(y)}.")
     click.echo(f"Held out: {_counts(y_new)}.")
-    classifier = EEMClassifier(random_state=SEED)
+    classifier = ExtremeEntropyClassifier(random_state=SEED)
     logistic = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     baselines: dict[str, Any] = {
         "StandardScaler + LogisticRegression": logistic,
         "RandomForestClassifier": RandomForestClassifier(random_state=SEED),
     }
     click.echo(f"\n{'held out':38}{'GMean':>8}{'bal. acc.':>11}{'AUC':>8}{'fit':>9}")
-    for name, estimator in {"EEMClassifier()": classifier, **baselines}.items():
+    for name, estimator in {"ExtremeEntropyClassifier()": classifier, **baselines}.items():
         click.echo(_scores(name, estimator, X, y, X_new, y_new))
-    _explain(classifier, X_new, y_new)
     columns = [str(name) for name in data.feature_names]
+    _explain(classifier, X_new, y_new, columns)
     about = About(
         title="Breast cancer, with malignant tumours made rare",
         data="the tumours held out",
@@ -69,8 +68,7 @@ def demo(out: Path) -> None:
         commands=["eem demo"],
         seed=SEED,
     )
-    search = EEMClassifierCV(n_hidden=(50, 100, 250, 500), random_state=SEED).fit(X, y)
-    write_report(out, search, X_new, y_new, about=about)
+    write_report(out, classifier, X_new, y_new, about=about)
     click.echo(f"\nA report to open in a browser, with a cost slider: {out}")
 
 
@@ -91,23 +89,24 @@ def _scores(name: str, estimator: ClassifierMixin, X: Any, y: Any, X_new: Any, y
     )
 
 
-def _explain(classifier: EEMClassifier, X_new: Any, y_new: Any) -> None:
-    def numbers(values: Any) -> str:
-        return ", ".join(f"{value:.2f}" for value in values)
-
+def _explain(
+    classifier: ExtremeEntropyClassifier, X_new: Any, y_new: Any, columns: list[str]
+) -> None:
+    most = np.argsort(-classifier.feature_importances_)[:3]
+    click.echo(f"\nColumns that matter most: {', '.join(columns[j] for j in most)}.")
+    found = {
+        cost: int((classifier.with_costs({"malignant": cost}).predict(X_new) == "malignant").sum())
+        for cost in (1, 20)
+    }
     click.echo(
-        f"\nThe classifier: {classifier.n_hidden} neurons. The projected classes have means "
-        f"{numbers(classifier.means_)} and variances {numbers(classifier.variances_)}; "
-        f"their divergence is {classifier.divergence_:.2f}."
-    )
-    click.echo(f"The decision changes at {numbers(classifier.thresholds_)}.")
-    costly = classifier.with_costs({"malignant": 20})
-    click.echo(
-        "If missing a malignant tumour costs 20 times a false alarm: "
-        f"at {numbers(costly.thresholds_)}, without refitting."
+        f"Rows predicted malignant: {found[1]}; if missing one costs 20 times a false alarm, "
+        f"{found[20]}, without refitting."
     )
     chosen = [np.flatnonzero(y_new == label)[0] for label in classifier.classes_]
-    click.echo("\nProbabilities of one tumour of each kind:")
-    for i, p in zip(chosen, classifier.predict_proba(X_new[chosen]), strict=True):
+    calibrated = classifier.with_costs(priors="empirical")
+    click.echo("\nProbabilities of one tumour of each kind, and what explains them most:")
+    for i, p in zip(chosen, calibrated.predict_proba(X_new[chosen]), strict=True):
         by_class = ", ".join(f"{q:.4f} {c}" for q, c in zip(p, classifier.classes_, strict=True))
-        click.echo(f"  {y_new[i]:10} {by_class}")
+        (contributions,) = classifier.explain(X_new[[i]])
+        column = columns[int(abs(contributions).argmax())]
+        click.echo(f"  {y_new[i]:10} {by_class}  ({column} {X_new[i, columns.index(column)]:.4g})")

@@ -148,11 +148,9 @@ def _how(folds: int) -> str:
 def model_text(fitted: TableModel) -> str:
     """The classifier and its size in words."""
     classifier, size = fitted.classifier, fitted.facts.size
-    leaves = getattr(classifier.feature_map_, "n_leaves", None)
-    if leaves is None:
-        return f"{type(classifier).__name__} of size {size}"
-    text = f"1 leaf of {size} landmarks" if max(leaves) == 1 else f"{sum(leaves)} leaves of {size}"
-    return f"{type(classifier).__name__}, {text}"
+    leaves = max(getattr(classifier.feature_map_, "n_leaves", (1,)))
+    name = f"{type(classifier).__name__} of size {size}"
+    return name if leaves == 1 else f"{name}, {leaves} leaves"
 
 
 def _print_summary(fitted: TableModel, output: Path) -> None:

@@ -1,4 +1,4 @@
-"""The base of both classifiers: rows ↦ φ and summary ↦ machine ↦ answers, as scikit-learn asks.
+"""The base of all classifiers: rows ↦ φ and summary ↦ machine ↦ answers, as scikit-learn asks.
 
 `fit` shows the whole way from top to bottom. What was learnt is kept as frozen values that are
 replaced whole, so that a call that fails leaves the classifier as it was. The machine is solved
@@ -31,6 +31,7 @@ from ..errors import (
     MergeError,
     warn,
 )
+from ..features.encoding import N_FOLDS
 from ..features.feature_map import FeatureMap, Spec, same
 from ..features.forest import Forest, ForestSpec
 from ..machine.forest import ForestMachine
@@ -64,13 +65,11 @@ from .tables import (
 
 Array = np.ndarray[Any, Any]
 
-N_FOLDS = 5  # of the cross-fitted decision
-
 
 class EntropyClassifier(ClassifierMixin, BaseEstimator):
-    """Base of `EEMClassifier` and `EEKMClassifier`: everything but what φ is."""
+    """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
 
-    # Set by the constructors of the two classifiers.
+    # Set by the constructors of the classifiers, or fixed by them.
     categorical_features: Any
     scale: str | None
     relevance: str
@@ -260,7 +259,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         table = as_table(self, X, y, sample_weight, reset=False)
         n_folds = self._n_folds(self.summary_)
         [part] = table.summarise(self.feature_map_, self.classes_, n_folds)
-        if (part.counts > self.summary_.counts * (1 + 1e-12)).any():
+        if (part.cells > self.summary_.cells * (1 + 1e-12)).any():
             raise ForgetError(
                 "Only rows that were learnt can be forgotten; "
                 f"{part.counts.sum():g} rows came, of which some were never learnt "

@@ -19,29 +19,38 @@ from .base import EntropyClassifier
 Array = np.ndarray[Any, Any]
 
 
+def _belongs_to_leaves(classifier: Any) -> Any:
+    raise AttributeError(
+        "ExtremeEntropyClassifier has no β, shrinkage or ridge of its own; each leaf has, in "
+        "`machine_.leaves`."
+    )
+
+
 class ExtremeEntropyClassifier(EntropyClassifier):
     """Extreme Entropy Machines whose number follows from the table: the classifier to start with.
 
-    A table of up to 8192 rows is learnt by two Extreme Entropy Machines, one on kernel features and
-    one on random neurons, whose log-odds are averaged. A larger one is also cut into leaves by a
-    tree that is grown on a sample, and each leaf has its own landmarks, its own relevant columns
-    and its own machine, so that accuracy grows with the rows at the same cost for each row. In both
-    cases a fit is a sum over rows, with all that follows: `partial_fit`, `merge`, `forget`,
-    batches, threads and clusters give the classifier of one fit.
+    A table of fewer than 8192 rows is learnt by two Extreme Entropy Machines, one on kernel
+    features and one on random neurons, whose log-odds are averaged. A larger one is also cut into
+    leaves by a tree that is grown on a sample, and each leaf has its own landmarks, its own
+    relevant columns and its own machine, so that accuracy grows with the rows at the same cost for
+    each row. In both cases a fit is a sum over rows, with all that follows: `partial_fit`, `merge`,
+    `forget`, batches, threads and clusters give the classifier of one fit with the same landmarks
+    and cuts.
 
-    `predict_proba` answers for classes that are equally frequent, unless `priors` says otherwise:
-    then a rare class gets larger probabilities than its frequency, and both classes are treated
-    alike by `predict`. With `priors="empirical"` probabilities are as frequent as they say among
-    rows like those learnt (calibrated), and `predict` favours the frequent class;
-    `with_costs(priors="empirical")` changes this at any time, without refitting. For calibrated
-    probabilities with the decisions of equal priors, take `priors="empirical"` with costs in
-    inverse proportion to the frequencies of the classes.
+    By default `predict_proba` assumes that all classes are equally frequent, so that a rare class
+    gets larger probabilities than its frequency, and `predict` treats all classes alike. With
+    `priors="empirical"` probabilities are as frequent as they say among rows like those learnt
+    (calibrated), and `predict` favours the frequent class; `with_costs(priors="empirical")` changes
+    this at any time, without refitting. For calibrated probabilities with the decisions of equal
+    priors, take `priors="empirical"` with costs in inverse proportion to the frequencies of the
+    classes.
 
     Parameters
     ----------
     n_leaves : int or "auto", default="auto"
         Leaves of the tree, at the most; a table with one is not cut. "auto" is one for every 2048
-        rows that the first call sees, from four on, as far as all sums stay below half a gigabyte.
+        rows that the first call sees (1 if that is fewer than four), as far as all sums stay below
+        some 600 megabytes.
         Give a number where the first rows are only a small part of all, as in `fit_batches` and
         `partial_fit`.
     n_landmarks : int or "auto", default="auto"
@@ -70,13 +79,14 @@ default="from_dtype"
     feature_map_ : Forest
         Trees, and the features of each leaf; grown once and frozen.
     summary_ : ForestSummary
-        The sums of the rows learnt, by leaf, class and fold: all that is kept of them.
+        The sums of the rows learnt, by leaf, class and fold: all that is kept of them, beside those
+        that are part of `feature_map_` (landmarks, and the sample of the notes below).
     machine_ : ForestMachine
-        The solved machines of all leaves, and the curve from their log-odds to probabilities.
+        The solved machines of all leaves, and the slope from their log-odds to probabilities.
     thresholds_ : ndarray of shape (1,)
         The log-odds of the leaves at which the decision changes.
     divergence_ : float
-        Cauchy–Schwarz divergence of the two Gaussians that stand for that curve.
+        Cauchy–Schwarz divergence of the two Gaussians that stand for that slope.
     means_, variances_ : ndarray of shape (2,)
         Those Gaussians.
     feature_importances_ : ndarray of shape (n_features_in_,)
@@ -95,7 +105,7 @@ default="from_dtype"
     -----
     The tree, the landmarks, the weights of columns and a sample of up to 2000 rows of each class
     are frozen by the first call of `fit`, `partial_fit` or `fit_batches`. From the sample follows
-    the curve from log-odds to probabilities: its rows are projected by operators of the folds they
+    the slope from log-odds to probabilities: its rows are projected by operators of the folds they
     are not in.
 
     Examples
@@ -149,12 +159,12 @@ default="from_dtype"
         self.random_state = random_state
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> Array:
-        """The classes that cannot be ruled out for each row, with a guarantee for each class.
+        """The classes that cannot be ruled out for each row, at the same rate for each class.
 
-        Of new rows of any class, a share of at least `coverage` has its class in the set, as far
-        as new rows are like those learnt (conformal prediction by class, from rows that were held
-        out). A set may hold several classes where rows are hard to classify, or none where a row is
-        unlike all classes.
+        Of new rows of any class, on average at least a share of `coverage` has its class in the
+        set, as far as new rows are like those learnt (conformal prediction by class, from rows that
+        were held out). A set may hold several classes where rows are hard to classify, or none
+        where a row is unlike all classes.
 
         Parameters
         ----------
@@ -185,6 +195,8 @@ default="from_dtype"
         if not isinstance(coverage, Real) or not 0 < float(coverage) < 1:
             raise InputError(f"`coverage` must be a number between 0 and 1; it is {coverage!r}.")
         return self._answer(X, ClassesInSet(1 - float(coverage)))
+
+    beta_ = shrinkage_ = ridge_ = property(_belongs_to_leaves)
 
     def _machine(self, log_priors: Array, log_costs: Array) -> ForestMachine:
         return solve_forest(

@@ -87,16 +87,18 @@ def _name(text: Any) -> str:
 def _one_pair(classifier: Any) -> str:
     thresholds = [f"{t:.3g}" for t in classifier.thresholds_]
     changes = f"changes at {' and '.join(thresholds)}" if thresholds else "never changes"
-    if hasattr(classifier, "shrinkage_"):
-        shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in classifier.shrinkage_)
-        details = f"shrinkage {shrunk}"
-    else:
-        details = f"leaves {' and '.join(map(str, classifier.feature_map_.n_leaves))}"
+    if not hasattr(classifier, "beta_"):
+        leaves = max(classifier.feature_map_.n_leaves)
+        return (
+            f'<div style="font-size:.9em">{leaves} {"leaf" if leaves == 1 else "leaves"}. The '
+            f"decision {changes} of their log-odds; divergence {classifier.divergence_:.3g}.</div>"
+        )
+    shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in classifier.shrinkage_)
     return (
         f"{_picture(classifier.machine_.gaussians[0], classifier.thresholds_)}"
         f'<div style="font-size:.9em">The decision {changes} of the projection; means at '
         f"{classifier.means_[0]:.3g} and {classifier.means_[1]:.3g}. Divergence "
-        f"{classifier.divergence_:.3g}, {details}.</div>"
+        f"{classifier.divergence_:.3g}, shrinkage {shrunk}.</div>"
     )
 
 

@@ -182,8 +182,14 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
         shapes |= _shapes_of_machine(phi.h, summary, machine, n_classes)
     else:
         n_leaves, n_pairs = sum(phi.n_leaves), n_classes * (n_classes - 1) // 2
+        width = len(phi.encoding.origins)
+        for tree in phi.trees:
+            _check_tree(tree, width)
+        held = phi.held
+        shapes |= {(held.Z.shape, (len(held.labels), width))}
+        shapes |= {(len(part), len(held.labels)) for part in (held.folds, held.counts)}
         shapes |= {(n_leaves, len(phi.leaves)), (n_leaves, len(summary.leaves))}
-        shapes |= {(phi.n_leaves, summary.n_leaves), (len(phi.held.Z), len(phi.held.labels))}
+        shapes |= {(phi.n_leaves, summary.n_leaves)}
         maps = phi.maps
         for one, leaf in zip(maps, summary.leaves, strict=True):
             shapes |= _shapes_of_machine(one.h, leaf, None, n_classes)
@@ -192,13 +198,29 @@ def _check_fitted(fitted: dict[str, Any]) -> None:
             shapes |= {(machine.log_priors.shape, (n_classes,)), (len(machine.pairs), n_pairs)}
             shapes |= {(machine.log_costs.shape, (n_classes,))}
             shapes |= {(len(machine.held_out), n_classes)}
+            shapes |= {(machine.shares.shape, (len(phi.trees), n_pairs))}
             for one, leaf in zip(maps, machine.leaves, strict=True):
                 shapes.add((leaf.shifts.shape, (n_pairs,)))
                 if leaf.machine is not None:
                     shapes.add((leaf.machine.operators.shape, (len(leaf.columns), one.h)))
+                    shapes.add((len(leaf.machine.gaussians), len(leaf.columns)))
+                if not np.isin(leaf.columns, np.arange(n_pairs)).all():
+                    raise ValueError("a leaf's pairs of classes")
     wrong = [pair for pair in shapes if pair[0] != pair[1]]
     if wrong:
         raise ValueError(f"sizes that do not fit together: {wrong[0]}")
+
+
+def _check_tree(tree: Tree, n_columns: int) -> None:
+    """Raise unless every way through the tree ends in one of its leaves."""
+    nodes = np.arange(len(tree.columns))
+    later = tree.children > nodes[:, np.newaxis]
+    later &= tree.children < len(nodes)
+    leaf = (tree.children < 0) & (tree.children >= -tree.n_leaves)
+    sound = tree.children.shape == (len(nodes), 2) and (later | leaf).all()
+    sound &= len(tree.thresholds) == len(nodes)
+    if not sound or not np.isin(tree.columns, np.arange(n_columns)).all():
+        raise ValueError("a tree that is none")
 
 
 def _shapes_of_machine(

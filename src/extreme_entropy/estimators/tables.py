@@ -17,19 +17,13 @@ from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of
-from ..features.encoding import N_FOLDS, CategoryCounts, Encoding, fit_encoding
+from ..features.encoding import MOST, N_FOLDS, PARTS, CategoryCounts, Encoding, fit_encoding
 from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
-from ..features.forest import Forest, ForestSpec, leaves_of
+from ..features.forest import LEARNING_ROWS, Forest, ForestSpec, leaves_of
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
 from ..machine.growing import grow
 from ..machine.predictor import Answer, AnyPredictor
-from ..machine.relevance import (
-    LARGE_GAIN,
-    LEARNING_ROWS,
-    SOME_GAIN,
-    Relevance,
-    learn_relevance,
-)
+from ..machine.relevance import LARGE_GAIN, SOME_GAIN, Relevance, learn_relevance
 from ..moments.reduction import summarise, summarise_leaves
 from ..moments.summary import ForestSummary, Summary
 from .inputs import Columns, check_block, check_columns, check_rows
@@ -433,11 +427,13 @@ class Sampled:
     @classmethod
     def of(cls, table: Table, random_state: Any, specs: Sequence[Any], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
+        kinds = table.columns.kinds
         content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
         forests = [s for s in specs if isinstance(s, ForestSpec)]
-        size = table.stats.n, len(classes), table.columns.n
+        wide = {"category": MOST, "date": len(PARTS)}  # columns that one becomes, at the most
+        d = sum(wide.get(one.kind, 1) for one in kinds) if kinds else table.columns.n
+        size = table.stats.n, len(classes), d
         k = max([k, *(spec.rows_to_grow(*size).sample for spec in forests)])
-        kinds = table.columns.kinds
         if kinds is not None or table.stats.missing.any():
             k = max(k, SAMPLE_ROWS)  # for medians
         sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from .content import ContentHash
-from .encoding import Encoding
+from .encoding import N_FOLDS, Encoding
 from .feature_map import FeatureMap, Part
 from .scaling import SAMPLE_ROWS, Scaling
 
@@ -25,7 +25,6 @@ Array = np.ndarray[Any, Any]
 # each pair of them.
 LANDMARKS = {6: (700, 400), 12: (500, 300)}
 FEWEST_LANDMARKS = (300, 200)
-N_FOLDS = 5  # that the sums of a leaf are kept in
 ROWS_PER_LEAF = 2048  # on average
 FEWEST_LEAVES = 4  # a table of fewer is not cut
 VERY_MANY_ROWS = 2**16
@@ -162,7 +161,7 @@ class ForestSpec:
         return max(2 * self.landmarks(2, 1), SAMPLE_ROWS)
 
     def rows_to_grow(self, n: float, n_classes: int, d: int) -> RowsToGrow:
-        """The size of a forest and its samples, for n rows of so many classes and columns.
+        """The size of a forest and its samples, for n rows of so many classes and encoded columns.
 
         Both the sums of all leaves and the sampled rows take no more than so much memory.
         """
@@ -173,7 +172,7 @@ class ForestSpec:
             leaves = int(min(n // ROWS_PER_LEAF, room))
             leaves = leaves if leaves >= FEWEST_LEAVES else 1
         # Those who name a number of leaves may show only the first of their rows.
-        very_many = n >= VERY_MANY_ROWS or leaves >= min(VERY_MANY_ROWS // ROWS_PER_LEAF, room)
+        very_many = n >= VERY_MANY_ROWS or leaves >= VERY_MANY_ROWS // ROWS_PER_LEAF
         most = max(MOST_SAMPLED // d, self.sample_size)
         by_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
         sample = min(self.sample_size * leaves, most)

@@ -25,13 +25,17 @@ class GaussianPair:
     variances: tuple[float, float]
 
     def log_ratio(self, t: Array) -> Array:
-        """ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]."""
+        """ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]; a straight line where the variances are equal."""
         (m0, m1), (s0, s1) = self.means, self.variances
+        if s0 == s1:  # squares would cancel
+            return (m1 - m0) / s0 * (t - (m0 + m1) / 2)
         return 0.5 * ((t - m0) ** 2 / s0 - (t - m1) ** 2 / s1 + np.log(s0 / s1))
 
     def slope(self, t: Array) -> Array:
         """The derivative of `log_ratio`."""
         (m0, m1), (s0, s1) = self.means, self.variances
+        if s0 == s1:
+            return np.full_like(t, (m1 - m0) / s0)
         return (t - m0) / s0 - (t - m1) / s1
 
     def thresholds(self, bias: float) -> Array:

@@ -49,8 +49,26 @@ class Score(Protocol):
     def scores(self, projections: Array, /) -> Array:
         """(n,) or (n, scores)."""
 
-    def mean_slopes(self, start: Array, end: Array, /) -> Array:
-        """The mean of ∂ score / ∂ projection between two   (n, scores, projections)."""
+    def through(self, start: Array, end: Array, gradient: Array, /) -> Array:
+        """Gradients of projections (n, projections, d) as those of scores   (n, scores, d).
+
+        Slopes of the scores are their means between projections at two ends.
+        """
+
+
+class Scores:
+    """The scores by which classes are predicted."""
+
+    def __init__(self, machine: Decision) -> None:
+        self.machine = machine
+
+    def scores(self, projections: Array) -> Array:
+        """(n,) or (n, classes)."""
+        return self.machine.scores(projections)
+
+    def through(self, start: Array, end: Array, gradient: Array) -> Array:
+        """By the chain rule."""
+        return self.machine.mean_slopes(start, end) @ gradient
 
 
 def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = serial) -> Array:
@@ -59,7 +77,7 @@ def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = seria
     typical = phi.typical
 
     def explained(Z: Array) -> Array:
-        return _between(phi, machine, machine.operators, operators, typical, Z)
+        return _between(phi, Scores(machine), machine.operators, operators, typical, Z)
 
     return _explain_rows(phi, machine, X, explained, phi.h, execute)
 
@@ -84,10 +102,14 @@ def explain_forest(
         odds = np.zeros((len(ends), len(machine.pairs)))
         first = 0
         for tree, share in zip(forest.trees, machine.shares, strict=True):
+            if not share.any():
+                first += tree.n_leaves
+                continue
             at = tree(ends) + first
             for i in np.unique(at):
                 odds[at == i] += share * log_odds(int(i), ends[at == i])
-            for piece in _pieces(tree, typical, line):
+            visits = _visits(tree, typical, line)
+            for piece in _pieces(visits):
                 i, start, end = piece.leaf + first, piece.start, piece.end
                 leaf, rows = machine.leaves[i], piece.rows
                 if leaf.machine is not None:
@@ -96,7 +118,7 @@ def explain_forest(
                     inside = _between(maps[i], own, leaf.machine.operators, folded[i], *ways)
                     inside *= share[leaf.columns, np.newaxis]
                     found[rows[:, np.newaxis], leaf.columns] += inside
-            for jump in _jumps(tree, typical, line):
+            for jump in _jumps(visits):
                 places = typical + jump.time[:, np.newaxis] * line[jump.rows]
                 for sign, leaves in ((-1, jump.before), (1, jump.after)):
                     for i in np.unique(leaves):
@@ -108,7 +130,7 @@ def explain_forest(
             first += tree.n_leaves
         start = np.broadcast_to(odds[-1], odds[:-1].shape)
         scores = machine.scores(odds).reshape(len(odds), -1)
-        added = machine.mean_slopes(start, odds[:-1]) @ found
+        added = Scores(machine).through(start, odds[:-1], found)
         return _completed(added, scores[:-1] - scores[-1], line)
 
     most = max(map(attrgetter("h"), maps))
@@ -150,12 +172,12 @@ class PairOdds:
         """(n, pairs)."""
         return self.machine.log_odds(projections)
 
-    def mean_slopes(self, start: Array, end: Array) -> Array:
-        """(n, pairs, pairs), of which the diagonals matter."""
-        slopes = np.zeros((len(start), start.shape[1], start.shape[1]))
+    def through(self, start: Array, end: Array, gradient: Array) -> Array:
+        """As for scores; each depends on one projection alone."""
+        slopes = np.empty_like(start)
         for p, gaussian in enumerate(self.machine.gaussians):
-            slopes[:, p, p] = gaussian.slope((start[:, p] + end[:, p]) / 2)
-        return slopes
+            slopes[:, p] = gaussian.slope((start[:, p] + end[:, p]) / 2)
+        return slopes[:, :, np.newaxis] * gradient
 
 
 class _Piece(NamedTuple):
@@ -177,8 +199,11 @@ class _Jump(NamedTuple):
     columns: Array
 
 
-def _visits(tree: Tree, typical: Array, line: Array) -> tuple[Array, Array, Array]:
-    """Leaves along each line from the typical row: (n, visits) leaves, ends and columns cut.
+Visits = tuple[Array, Array, Array]  # leaves (n, k), their ends (n, k + 1), columns cut (n, k − 1)
+
+
+def _visits(tree: Tree, typical: Array, line: Array) -> Visits:
+    """Leaves along each line from the typical row.
 
     A visit that ends where it begins, or in the same leaf as the next, counts for nothing.
     """
@@ -197,9 +222,9 @@ def _visits(tree: Tree, typical: Array, line: Array) -> tuple[Array, Array, Arra
     return leaves, edges, tree.columns[order]
 
 
-def _pieces(tree: Tree, typical: Array, line: Array) -> Iterator[_Piece]:
+def _pieces(visits: Visits) -> Iterator[_Piece]:
     """The parts of lines in each leaf; a line may be in a leaf more than once."""
-    leaves, edges, _ = _visits(tree, typical, line)
+    leaves, edges, _ = visits
     for k in range(leaves.shape[1]):
         longer = edges[:, k + 1] > edges[:, k]
         for leaf in np.unique(leaves[longer, k]):
@@ -207,9 +232,9 @@ def _pieces(tree: Tree, typical: Array, line: Array) -> Iterator[_Piece]:
             yield _Piece(int(leaf), rows, edges[rows, k], edges[rows, k + 1])
 
 
-def _jumps(tree: Tree, typical: Array, line: Array) -> Iterator[_Jump]:
+def _jumps(visits: Visits) -> Iterator[_Jump]:
     """Where lines pass into another leaf."""
-    leaves, edges, columns = _visits(tree, typical, line)
+    leaves, edges, columns = visits
     last = leaves[:, 0]
     for k in range(1, leaves.shape[1]):
         longer = edges[:, k + 1] > edges[:, k]
@@ -278,7 +303,6 @@ def _integral(
         end = phi.project_scaled(begin + b * line, folded)
         half = (b - a) / 2 * line
         gradient = phi.gradient(begin + (a + b) / 2 * line, operators, half)
-        slopes = score.mean_slopes(start, end)
-        total = total + (b - a) * (slopes @ gradient.transpose(1, 0, 2))
+        total = total + (b - a) * score.through(start, end, gradient.transpose(1, 0, 2))
         start = end
     return total * line[:, np.newaxis]

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..engines.threads import Executor, serial
+from ..engines.threads import Executor, chunks, serial
 from ..features.forest import Forest, HeldRows
 from ..moments.summary import ForestSummary, Summary
 from .decision import GaussianPair
@@ -40,7 +40,7 @@ SMOOTHING = 10.0  # rows with the classes of the whole, that counts in a leaf ar
 FEW_LEAVES = 4  # up to which threads share the work on one leaf
 PRECISION = 10.0  # of the prior that all slopes are those of ℓ itself, in rows
 LEAST_SLOPE = 1e-2  # so that thresholds are finite
-LEAST_SHARE = 0.02  # of v: trees that count for less are left out
+LEAST_COUNT = 0.02  # of v: trees that count for less are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +111,16 @@ def solve_forest(
         slope = max(float(slopes.sum()), LEAST_SLOPE)
         shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
         gaussians.append(_straight(slope, [part[0] @ shares[:, p] for part in given]))
-    diagnostics = (code for leaf in leaves if leaf.machine for code in leaf.machine.diagnostics)
+    # What single leaves lack is no reason to warn; what all rows lack is.
+    uncut = np.repeat(np.array(forest.n_leaves) == 1, forest.n_leaves)
+    of_all = (leaf.machine for leaf, one in zip(leaves, uncut, strict=True) if one and leaf.machine)
+    diagnostics = (code for machine in of_all for code in machine.diagnostics)
     machine = ForestMachine(
         pairs=pairs,
         gaussians=tuple(gaussians),
         log_priors=log_priors,
         log_costs=log_costs,
-        diagnostics=tuple(dict.fromkeys(diagnostics)) if len(leaves) <= FEW_LEAVES else (),
+        diagnostics=tuple(dict.fromkeys(diagnostics)),
         leaves=leaves,
         shares=shares,
         held_out=(),
@@ -134,7 +137,9 @@ def _solve_leaf(
     smoothed = np.log(n + SMOOTHING * shares) - np.log(shares)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
-    present = [c for c in range(len(n)) if n[c] >= min(FEWEST_IN_LEAF, totals[c])]
+    # All rows of a class are enough, however few; rounding may take a little from their weight.
+    enough = np.minimum(FEWEST_IN_LEAF, totals * (1 - 1e-9))
+    present = np.flatnonzero((n > 0) & (n >= enough)).tolist()
     if len(present) < 2:
         return Leaf(None, np.empty(0, np.intp), shifts), None
     equal = np.zeros(len(present))
@@ -159,12 +164,13 @@ def _held_out_odds(
     found = np.empty((len(forest.trees), len(held.Z), len(leaves[0].shifts)))
     for odds, at in zip(found, forest.leaves_of_scaled(held.Z), strict=True):
         for i in np.unique(at):
-            own, project = at == i, by_fold[i]
-            if project is None:
-                projections = np.empty((int(own.sum()), 0))
-            else:
-                projections = project(maps[i].features(held.Z[own]), held.folds[own])
-            odds[own] = leaves[i].log_odds(projections)
+            own, project = np.flatnonzero(at == i), by_fold[i]
+            for s in chunks(len(own), maps[i].h):
+                rows = own[s]
+                projections = np.empty((len(rows), 0))
+                if project is not None:
+                    projections = project(maps[i].features(held.Z[rows]), held.folds[rows])
+                odds[rows] = leaves[i].log_odds(projections)
     return found
 
 
@@ -196,7 +202,7 @@ def fit_slopes(negative: Odds, positive: Odds, *, free: bool) -> Array:
     while True:
         slopes = np.zeros(k)
         slopes[used] = _newton(x[:, used], y, weight, prior)
-        kept = slopes > LEAST_SHARE * slopes.sum()
+        kept = slopes > LEAST_COUNT * slopes.sum()
         if kept[used].all() or kept.sum() == 0:
             return np.maximum(slopes, 0.0)
         used = np.flatnonzero(kept)

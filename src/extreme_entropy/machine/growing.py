@@ -22,9 +22,9 @@ import numpy as np
 
 from ..engines.threads import Executor, serial
 from ..features.content import ContentHash, RowSample, folds_of
-from ..features.encoding import Encoding, plain_encoding
+from ..features.encoding import N_FOLDS, Encoding, plain_encoding
 from ..features.feature_map import MANY_ROWS, FeatureMap, KernelSpec, NeuronSpec, Part, draw
-from ..features.forest import LEARNING_ROWS, N_FOLDS, Forest, ForestSpec, HeldRows, Tree
+from ..features.forest import LEARNING_ROWS, Forest, ForestSpec, HeldRows, Tree
 from ..features.scaling import SAMPLE_ROWS, ColumnStats, Identity, Scaling, fit_scaling
 from ..moments.summary import ClassMoments
 from .operator import Ridge, operators_of, shrink
@@ -50,7 +50,8 @@ NODE_RIDGE = Ridge(relative=0.1)
 FLOOR = 0.1  # of the mean square, that each column starts with
 # Rows that are kept with φ.
 HELD_ROWS = 2000  # of each class
-OFTEN = 1 / 500  # of the rows of a class: one row that comes so often is always kept
+FEWEST_HELD = 200  # of each, however many classes there are
+HELD_NUMBERS = 2**23  # log-odds of pairs of classes, of all held rows in a tree
 MANY_TIMES = 3  # as many sampled rows of a class as held ones, for those to be left out elsewhere
 
 
@@ -75,7 +76,10 @@ def grow(
     beside = min(h, LANDMARKS_BESIDE) if size.very_many else spec.landmarks(len(by_class), 1)
     kernel = KernelSpec(beside, "mixed", "median", spec.scale)
     trees, leaves = [Tree.uncut()], [draw(kernel, *given, scaling=scaling, **options).parts]
-    held = [_to_hold(own) for own in by_class]
+    n_classes = len(by_class)
+    most_held = 2 * HELD_NUMBERS // (n_classes**2 * (n_classes - 1))
+    most_held = int(np.clip(most_held, FEWEST_HELD, HELD_ROWS))
+    held = [_to_hold(own, most_held) for own in by_class]
     if not size.very_many:
         neurons = NeuronSpec(beside, "mixed", spec.scale)
         trees.append(Tree.uncut())
@@ -294,7 +298,10 @@ def _moments(phi: FeatureMap, rows: _Rows, most: int) -> list[list[ClassMoments]
 
 
 def _separation(rows: _Rows, weights: Array) -> float:
-    """How well operators of one half separate the classes in the other, times the share of rows."""
+    """How well operators of one half separate the classes in the other.
+
+    Both sides of a cut count alike, unless one has fewer rows than are compared.
+    """
     rows = replace(rows, by_class=[Z[:COMPARED_ROWS] for Z in rows.by_class])
     phi = rows.draw(COMPARED_LANDMARKS, weights, np.dtype(np.float64), move=False)
     moments, counts = _moments(phi, rows, COMPARED_ROWS), rows.counts
@@ -344,13 +351,14 @@ def _held_rows(scaling: Scaling, held: Sequence[RowSample]) -> HeldRows:
     )
 
 
-def _to_hold(sample: RowSample) -> RowSample:
+def _to_hold(sample: RowSample, most: int) -> RowSample:
     """Rows that stand for all of a class: those that come often, and some of the others.
 
-    The last of those took the least part in drawing φ.
+    A row that comes more often than so many rows do on average is always kept. Of the others the
+    last took the least part in drawing φ.
     """
-    often = sample.counts > OFTEN * sample.counts.sum()
-    others = np.flatnonzero(~often)[-HELD_ROWS:]
+    often = sample.counts > sample.counts.sum() / most
+    others = np.flatnonzero(~often)[-most:]
     if not len(others):
         return sample
     counts = sample.counts.copy()

@@ -149,6 +149,8 @@ def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) 
 
 def _runs(values: Array) -> tuple[list[int], list[slice]]:
     """Each value of a sorted array, and where it is."""
+    if not len(values):
+        return [], []
     starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
     ends = [*starts[1:].tolist(), len(values)]
     return values[starts].tolist(), [

@@ -38,7 +38,6 @@ Array = np.ndarray[Any, Any]
 # What weights of columns gain, in standard errors of the separation of held-out rows.
 SOME_GAIN = 0.5  # from which on they are used, beside a part that takes all columns alike
 LARGE_GAIN = 2.0  # from which on there is no such part
-LEARNING_ROWS = 1000  # of each class, that machines are fitted on
 GRADIENT_ROWS = 300  # of each class, at which gradients are taken
 GRADIENT_NUMBERS = 2**24  # operators × rows × columns: fewer rows where this would be exceeded
 LANDMARKS = 300

@@ -101,6 +101,11 @@ class Summary:
         """Rows of each class in each fold   (n_classes, n_folds)."""
         return np.array([[part.n for part in folds] for folds in self.moments])
 
+    @property
+    def cells(self) -> Array:
+        """The same for each leaf, of which there is one   (1, n_classes, n_folds)."""
+        return self.counts[np.newaxis]
+
     def __add__(self, other: Summary) -> Summary:
         return self._each(add, other)
 
@@ -139,9 +144,9 @@ class ForestSummary:
         return self.leaves[0].n_folds
 
     @property
-    def leaf_counts(self) -> Array:
-        """Rows of each class in each leaf   (leaves, n_classes)."""
-        return np.array([leaf.counts.sum(axis=1) for leaf in self.leaves])
+    def cells(self) -> Array:
+        """Rows of each class in each leaf and fold   (leaves, n_classes, n_folds)."""
+        return np.array([leaf.counts for leaf in self.leaves])
 
     @property
     def counts(self) -> Array:

@@ -28,8 +28,8 @@ class ProjectionDisplay:
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
     thresholds. Every density integrates to one, however rare its class. With equal priors and costs
     the thresholds are therefore where the Gaussians cross; other priors and costs move them. An
-    ExtremeEntropyClassifier projects a row to the mean log-odds of its leaves; its two Gaussians
-    have one variance, and their log-ratio is the logistic curve that gives the probabilities.
+    ExtremeEntropyClassifier projects a row to the log-odds of its leaves. It does not take those
+    to be Gaussian, and no curves are drawn for it.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class ProjectionDisplay:
     histograms_ : list of matplotlib StepPatch
         One for each class.
     gaussians_ : list of matplotlib Line2D
-        One for each class.
+        One for each class; none for an ExtremeEntropyClassifier.
     threshold_lines_ : list of matplotlib Line2D
         One for each threshold.
     regions_ : list of matplotlib Rectangle
@@ -67,7 +67,7 @@ class ProjectionDisplay:
     thresholds: Array  # where the decision changes           (0,), (1,) or (2,)
     class_names: tuple[str, str]
     bias: float = 0.0  # what priors and costs add to the log-odds of the second class
-    axis_name: str = r"projection $\beta^T\varphi(x)$"
+    gaussian: bool = True  # whether the projection is taken to be Gaussian, which is then drawn
 
     @classmethod
     def from_estimator(
@@ -143,7 +143,7 @@ class ProjectionDisplay:
             thresholds=machine.thresholds[pair],
             class_names=(str(classifier.classes_[i]), str(classifier.classes_[j])),
             bias=log_odds_bias(classifier, pair),
-            axis_name=AXIS_NAMES[hasattr(machine, "operators")],
+            gaussian=hasattr(machine, "operators"),
         )
 
     def plot(self, ax: Any = None, *, bins: Any = BINS, regions: bool = True) -> Self:
@@ -168,13 +168,13 @@ class ProjectionDisplay:
         self.threshold_lines_ = [
             ax.axvline(t, color=INK, linewidth=1.4, linestyle="--") for t in self.thresholds
         ]
-        reach = IN_VIEW * np.sqrt(self.variances)
+        reach = IN_VIEW * np.sqrt(self.variances) if self.gaussian else 0.0
         low = min(edges[0], *(np.asarray(self.means) - reach))
         high = max(edges[-1], *(np.asarray(self.means) + reach))
         self.regions_ = self._shade(low, high) if regions else []
         ax.set_xlim(low, high)
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(self.axis_name)
+        ax.set_xlabel(AXIS_NAMES[self.gaussian])
         ax.set_ylabel("density")
         self._name(low, high)
         return self
@@ -185,6 +185,8 @@ class ProjectionDisplay:
         self.histograms_.append(
             self.ax_.stairs(density, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
         )
+        if not self.gaussian:
+            return
         deviation = np.sqrt(self.variances[c])
         t = self.means[c] + np.linspace(-REACH, REACH, 361) * deviation
         self.gaussians_ += self.ax_.plot(
@@ -203,7 +205,10 @@ class ProjectionDisplay:
         ]
 
     def _name(self, low: float, high: float) -> None:
-        handles: list[Any] = list(zip(self.histograms_, self.gaussians_, strict=True))
+        handles: list[Any] = self.histograms_
+        if self.gaussian:
+            handles = list(zip(self.histograms_, self.gaussians_, strict=True))
+        handles = handles.copy()
         labels = [escaped(name) for name in self.class_names]
         if self.threshold_lines_:
             handles.append(self.threshold_lines_[0])

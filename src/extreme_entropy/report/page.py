@@ -114,6 +114,7 @@ def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, An
         "parameters": _parameters(classifier),
         "seed": getattr(classifier, "random_state", None) if about.seed is None else about.seed,
         "kind": type(classifier).__name__,
+        "gaussian": hasattr(classifier.machine_, "operators"),
     }
     if contents["binary"]:
         return contents | _two_classes(classifier, evidence, predictions, contents)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
-from ..estimators.base import N_FOLDS, EntropyClassifier
+from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import (
     check_rows,
     check_weight,
@@ -24,6 +24,7 @@ from ..estimators.inputs import (
 )
 from ..estimators.tables import InBlocks, InMemory, Sampled, Table, as_table, engine_for
 from ..features.content import ContentHash
+from ..features.encoding import N_FOLDS
 from ..features.feature_map import FeatureMap, Spec
 from ..metrics import get_scorer
 from ..moments.summary import Summary

@@ -102,14 +102,16 @@ def fit_table(
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
         uniform = np.flatnonzero(sample.uniform)
         drawing = clone(classifier).set_params(costs=costs_by_label)
-        spec = classifier.specification()
+        spec, n_classes = classifier.specification(), len(profiled.classes)
         if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
-            of_all = float(profiled.counts.sum()), len(profiled.classes), len(columns.used)
-            drawing.set_params(n_leaves=spec.rows_to_grow(*of_all).leaves)
+            of_all = float(profiled.counts.sum()), n_classes, len(columns.used)
+            leaves = spec.rows_to_grow(*of_all).leaves
+            drawing.set_params(n_leaves=leaves)
+            size = spec.landmarks(n_classes, leaves)
         drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
         facts = FitFacts(
             model=model,
-            size=getattr(classifier, SIZE_NAMES[model]),
+            size=size or getattr(classifier, SIZE_NAMES[model]),
             seed=seed,
             costs=costs,
             missing=profiled.missing,

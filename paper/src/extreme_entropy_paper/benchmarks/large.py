@@ -199,15 +199,19 @@ INTRODUCTION = """# Large tables
 Tables of 40 000 rows and more, with all their rows: 80 % to learn, 20 % to predict, one stratified
 split, in one run on two threads. `ExtremeEntropyClassifier()` and `EEKMClassifier()` get arrays and
 frames as they are. For the trees, text becomes categories and dates become numbers
-([how](tables.md)). All parameters are defaults (CatBoost has 300 trees); labels are decided at the
-classes' shares in training, as ours are without being asked. Log-loss is of the probabilities,
-ours with `priors="empirical"`; those of BalancedRandomForest answer for classes of equal size. Each
-time is of one fit. The best figure of each line is bold."""
+([how](tables.md)). All parameters are defaults (CatBoost has 300 trees). "At the prior": a row is
+called positive if its probability exceeds the share of the class in training, which is what ours do
+by default. Log-loss is of the probabilities, ours with `priors="empirical"`; those of
+BalancedRandomForest answer for classes of equal size. Each time is of one fit. The best figure of
+each line is bold, however small its lead: of one split, differences of less than a point may be
+chance."""
 
-LIMITS = """Forest cover, best of several: our fit beside LightGBM's, and beside the bare distances,
-exponentials, triangular products and ?syrk of its leaves on rows that are scaled and sorted
-already. "Grown already" is the fit of a twin, which only adds up and solves; the rest is sampling
-rows, learning weights of columns and choosing cuts, which does not grow with the table."""
+LIMITS = """Forest cover, best of several: our fit beside LightGBM's, and beside its limit: the bare
+distances, exponentials, products and sums of squares (?syrk) of its leaves, on rows that are scaled
+and sorted already. "Leaves" are those of each tree: one model of all rows, and the leaves proper.
+"Grown already" is the fit of a twin, which only adds up and solves; the rest is sampling rows,
+learning weights of columns and choosing cuts, which does not grow with the table. The last column
+is the peak of memory in a fit, beyond X."""
 
 
 @click.command()

@@ -259,34 +259,30 @@ def sections(rows: list[Row]) -> list[str]:
     ]
 
 
-def page(capped: list[Row], full: list[Row]) -> list[str]:
+def page(rows: list[Row]) -> list[str]:
     """The lines of docs/tables.md."""
-    seeds = len({row["seed"] for row in capped})
-    lines = [
+    seeds = len({row["seed"] for row in rows})
+    return [
         *INTRODUCTION.format(seeds=seeds, most=f"{MOST_ROWS:,}".replace(",", " ")).splitlines(),
-        *("", *about_tables(capped)),
-        *(f"## At most {MOST_ROWS} rows", "", *sections(capped)),
+        *("", *about_tables(rows)),
+        *sections(rows),
     ]
-    if full:
-        sizes = {row["dataset"]: row["rows"] for row in full}
-        listed = ", ".join(f"{name} {sizes[name]}" for name in tables_of(full))
-        lines += ["## All rows", "", f"Of some tables: {listed}.", "", *sections(full)]
-    return lines
 
 
 def render() -> str:
     """docs/tables.md: of each table the newest rows."""
-    runs, full = newest("tables", by="dataset"), newest("tables_full", by="dataset")
-    return "\n".join([*page(rows_of(runs), rows_of(full)), *measured_on([*runs, *full])])
+    runs = newest("tables", by="dataset")
+    return "\n".join([*page(rows_of(runs)), *measured_on(runs)])
 
 
 INTRODUCTION = """# Tables with text, dates and gaps
 
-*Made by `eem-paper bench tables` from `paper/rows/tables.jsonl` and `tables_full.jsonl`; do not
-edit by hand.*
+*Made by `eem-paper bench tables` from `paper/rows/tables.jsonl`; do not edit by hand.*
 
-Tables as they are: text, categories, dates, missing values. `EEKMClassifier()` and
-`EEMClassifier()` get the frame unchanged, with all parameters at their defaults. For the trees it
+Tables as they are: text, categories, dates, missing values, at most {most} rows of each (larger
+ones with all their rows are among the [large tables](large.md)). `ExtremeEntropyClassifier()`,
+`EEKMClassifier()` and `EEMClassifier()` get the frame unchanged, with all parameters at their
+defaults. For the trees it
 is prepared by hand: text becomes categories, dates become days, months, weekdays and hours, and
 text that differs in nearly all rows is left out. HistGradientBoosting gets the 255 most frequent
 categories of a column, BalancedRandomForest gets numbers instead of categories; all other
@@ -311,19 +307,15 @@ identifiers of persons, are left out (`datasets/tables.py`)."""
 @click.option("--render", "only_render", is_flag=True, help="Only make the page from the rows.")
 @click.option("--dataset", "names", multiple=True, help="Only this table; may be repeated.")
 @click.option("--seed", "seeds", multiple=True, type=int, default=(0, 1, 2), show_default=True)
-@click.option("--full", is_flag=True, help=f"All rows, of tables with more than {MOST_ROWS} too.")
-def tables(only_render: bool, names: tuple[str, ...], seeds: tuple[int, ...], full: bool) -> None:
+def tables(only_render: bool, names: tuple[str, ...], seeds: tuple[int, ...]) -> None:
     """Score ours and trees on tables with text, dates and gaps; docs/tables.md, ten minutes.
 
     With --dataset the page keeps its older rows of other tables.
     """
     if not only_render:
         tasks = [(name, seed) for name in names or TABLES for seed in seeds]
-        most = None if full else MOST_ROWS
-        add_run(
-            "tables_full" if full else "tables",
-            (echoed(row) for name, seed in tasks for row in measure(name, seed, most)),
-        )
+        rows = (echoed(row) for name, seed in tasks for row in measure(name, seed, MOST_ROWS))
+        add_run("tables", rows)
     (DOCS / "tables.md").write_text(render())
 
 

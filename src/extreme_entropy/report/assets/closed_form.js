@@ -5,6 +5,7 @@ const closedForm = {
   // ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]
   logRatio(pair, t) {
     const [m0, m1] = pair.means, [s0, s1] = pair.variances;
+    if (s0 === s1) return (m1 - m0) / s0 * (t - (m0 + m1) / 2);
     return 0.5 * ((t - m0) * (t - m0) / s0 - (t - m1) * (t - m1) / s1 + pair.logVarianceRatio);
   },
 
