@@ -133,7 +133,7 @@ class RowsToGrow(NamedTuple):
     leaves: int  # at the most
     sample: int  # rows of all classes together
     by_class: int  # rows of each class
-    very_many: bool  # whether there are, or will be, so many that time must be saved
+    very_many: bool  # whether rows or sums are so many that time must be saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,13 +166,13 @@ class ForestSpec:
         Both the sums of all leaves and the sampled rows take no more than so much memory.
         """
         leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
-        room = MOST_NUMBERS // leaf - 1
-        leaves = self.n_leaves
+        leaves, many = self.n_leaves, VERY_MANY_ROWS // ROWS_PER_LEAF
         if isinstance(leaves, str):
-            leaves = int(min(n // ROWS_PER_LEAF, room))
+            room = MOST_NUMBERS // leaf - 1
+            leaves, many = int(min(n // ROWS_PER_LEAF, room)), min(many, room)
             leaves = leaves if leaves >= FEWEST_LEAVES else 1
         # Those who name a number of leaves may show only the first of their rows.
-        very_many = n >= VERY_MANY_ROWS or leaves >= VERY_MANY_ROWS // ROWS_PER_LEAF
+        very_many = n >= VERY_MANY_ROWS or leaves >= many
         most = max(MOST_SAMPLED // d, self.sample_size)
         by_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
         sample = min(self.sample_size * leaves, most)
