@@ -374,9 +374,9 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             spec = self.specification()
             feature_map = Sampled.of(table, self.random_state, [spec], known).draw(spec)
         [part] = table.summarise(feature_map, known, n_folds)
-        return self.set_fitted(
-            table.columns, known, feature_map, part if summary is None else summary + part
-        )
+        with one_blas_thread():
+            total = part if summary is None else summary + part
+        return self.set_fitted(table.columns, known, feature_map, total)
 
     def _n_folds(self, summary: Summary | ForestSummary | None) -> int:
         """How many folds rows are kept in; decided by the first rows, as φ is."""

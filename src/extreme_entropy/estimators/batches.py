@@ -12,13 +12,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..features.encoding import ColumnKind
-from ..features.forest import ROWS_PER_LEAF
 from .frames import Profiles, is_frame, names_of, profile
 from .inputs import Columns, check_rows, find_kinds, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
 
 BATCH_ROWS = 16384  # are put together before they are summarised
+LEAF_ROWS = 8192  # for each leaf of a forest, since each has sums to be added
+BATCH_NUMBERS = 2**23  # that are put together, at the most
 
 
 class Batch(NamedTuple):
@@ -81,8 +82,10 @@ class CheckedBatches:
 
 def rows_worth_a_merge(learner: Any) -> int:
     """How many rows are put together: more where sums of many leaves have to be added."""
-    leaves = getattr(getattr(learner, "feature_map_", None), "n_leaves", (1,))
-    return max(BATCH_ROWS, ROWS_PER_LEAF * max(leaves))
+    leaves = max(getattr(getattr(learner, "feature_map_", None), "n_leaves", (1,)))
+    if leaves == 1:
+        return BATCH_ROWS
+    return max(BATCH_ROWS, min(LEAF_ROWS * leaves, BATCH_NUMBERS // learner.n_features_in_))
 
 
 def gathered(batches: Iterable[Batch | None], enough: Callable[[], int]) -> Iterator[Batch]:

@@ -41,10 +41,10 @@ MODELS: dict[str, type[EntropyClassifier]] = {
 }
 SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
 FOLDS = 5
-MOST_ESTIMATED = 20_000  # rows
+MOST_ESTIMATED = 12_000  # rows
 MOST_NUMBERS = 2**24  # in those rows
 FEWEST_ESTIMATED = 2000  # rows, however many columns
-MANY = 10_000  # rows, of which one fold is held out and not each in turn
+MANY = 5000  # rows, of which one fold is held out and not each in turn
 
 
 def fit_table(
@@ -119,6 +119,7 @@ def fit_table(
             estimate=estimate,
         )
         fitted = TableModel(drawing.twin(), columns, target, profiled.label_kind, facts)
+        del profiled, sample, X, drawing  # which take memory, and have done their work
         fitted = _learn(fitted, source, progress)
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
 
