@@ -48,7 +48,6 @@ ESTIMATORS = [
 
 # The same estimators with other layers, scalings and solutions.
 LAYERS = [
-    ExtremeEntropyClassifier(random_state=0),
     ExtremeEntropyClassifier(n_leaves=4, n_landmarks=20, random_state=0),
     EEMClassifier(random_state=0),
     *(

@@ -168,6 +168,11 @@ def tables_of(rows: list[Row]) -> list[str]:
     return [name for name in TABLES if name in found]
 
 
+def ours_in(rows: list[Row]) -> list[str]:
+    """Those of ours that were measured."""
+    return [name for name in OURS if any(row["model"] == name for row in rows)]
+
+
 def by_table(rows: list[Row], measure: str, form: str, largest: bool = True) -> list[str]:
     """A table of Markdown: a line for each table, a column for each model; the best in bold."""
     found = means(rows, measure)
@@ -222,7 +227,7 @@ def probabilities(rows: list[Row]) -> list[str]:
     """On how many tables the probabilities of ours are worse than those of LightGBM."""
     gmean, losses = means(rows, "gmean"), means(rows, "log_loss")
     lines = []
-    for own in OURS:
+    for own in ours_in(rows):
         worse = [
             f"{d} ({losses[d, own]:.3f} against {losses[d, baseline_of(d, gmean)]:.3f})"
             for d in tables_of(rows)
@@ -250,7 +255,7 @@ def about_tables(rows: list[Row]) -> list[str]:
 def sections(rows: list[Row]) -> list[str]:
     """Sentences and tables about rows."""
     return [
-        *(line for own in OURS for line in verdict(rows, own)),
+        *(line for own in ours_in(rows) for line in verdict(rows, own)),
         *("### GMean in percent", "", *by_table(rows, "gmean", ".1f")),
         *("### AUC in percent", "", *by_table(rows, "auc", ".1f")),
         *("### Log-loss", "", *probabilities(rows), *by_table(rows, "log_loss", ".3f", False)),
