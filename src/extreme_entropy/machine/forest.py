@@ -69,18 +69,23 @@ class ForestMachine(Decision):
     # came: increasing, for each class.
     held_out: tuple[Array, ...]  # (≤ rows, 2) each
 
+    def at_equal_priors(self) -> ForestMachine:
+        """The same for classes that are equally frequent and equally costly."""
+        n = len(self.log_priors)
+        return self.with_priors_and_costs(np.full(n, -np.log(n)), np.zeros(n))
+
     def in_set(self, projections: Array, miss: float) -> Array:
         """Which classes cannot be ruled out if rows of each may be missed so often   (n, classes).
 
         A class is ruled out where fewer than that share of its held-out rows, the row itself
-        counted among them, have as low a probability.
+        counted among them, have as low a probability. Rows that came often weigh more, but all of
+        them together no more than there are.
         """
-        uniform = np.full(len(self.log_priors), -np.log(len(self.log_priors)))
-        equal = self.with_priors_and_costs(uniform, np.zeros_like(uniform))
-        found = equal.log_probabilities(projections)
+        found = self.at_equal_priors().log_probabilities(projections)
         kept = np.empty(found.shape, dtype=bool)
         for c, (scores, counts) in enumerate(part.T for part in self.held_out):
             below = np.concatenate([[0.0], np.cumsum(counts)])
+            below *= min(1.0, len(counts) / max(below[-1], 1.0))
             lower = below[np.searchsorted(scores, found[:, c], side="right")]
             kept[:, c] = lower + 1 > miss * (below[-1] + 1)
         return kept
@@ -242,11 +247,10 @@ def _straight(slope: float, projections: list[Array]) -> GaussianPair:
 
 def _own_scores(machine: ForestMachine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
     """Held-out ln p of the own class of each row, and its count, sorted: for each class."""
-    n_classes = len(machine.log_priors)
-    uniform = np.full(n_classes, -np.log(n_classes))
-    equal = machine.with_priors_and_costs(uniform, np.zeros(n_classes))
-    found = equal.log_probabilities(odds) if len(odds) else np.empty((0, n_classes))
-    scores = []
+    n_classes, scores = len(machine.log_priors), []
+    found = np.empty((0, n_classes))
+    if len(odds):
+        found = machine.at_equal_priors().log_probabilities(odds)
     for c in range(n_classes):
         own = held.labels == c
         order = np.argsort(found[own, c], kind="stable")
