@@ -12,7 +12,7 @@ round that starts from the weights of the node above and is averaged with them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
@@ -42,6 +42,7 @@ FEWEST_OF_CLASS = 80  # rows of two classes at least, on either side
 FEWEST_SAMPLED = 40  # of those, that were sampled
 COMPARED_ROWS = 400  # of each class, on either side of a cut
 COMPARED_LANDMARKS = 150
+MOST_CLASSES = 6  # the largest in a node, by which cuts and weights are judged
 # Weights of a node.
 NODE_ROWS = 800  # of each class
 NODE_LANDMARKS = 200
@@ -297,6 +298,12 @@ def _moments(phi: FeatureMap, rows: _Rows, most: int) -> list[list[ClassMoments]
     return found
 
 
+def _largest_pairs(counts: Array) -> Iterator[tuple[int, int]]:
+    """The pairs of the classes that have the most rows in a node."""
+    largest = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
+    return combinations(largest.tolist(), 2)
+
+
 def _separation(rows: _Rows, weights: Array) -> float:
     """How well operators of one half separate the classes in the other.
 
@@ -306,7 +313,7 @@ def _separation(rows: _Rows, weights: Array) -> float:
     phi = rows.draw(COMPARED_LANDMARKS, weights, np.dtype(np.float64), move=False)
     moments, counts = _moments(phi, rows, COMPARED_ROWS), rows.counts
     total = 0.0
-    for i, j in combinations(range(len(moments)), 2):
+    for i, j in _largest_pairs(counts):
         for learnt, held in ((0, 1), (1, 0)):
             parts = [moments[c][half] for c in (i, j) for half in (learnt, held)]
             if min(part.n for part in parts) < 2:
@@ -329,7 +336,7 @@ def _learn_weights(rows: _Rows, weights: Array) -> Array:
     phi = rows.draw(NODE_LANDMARKS, start, np.dtype(np.float64), move=False)
     moments = _moments(phi, rows, NODE_ROWS)
     v = np.zeros(len(weights))
-    for i, j in combinations(range(len(moments)), 2):
+    for i, j in _largest_pairs(rows.counts):
         if min(moments[c][half].n for c in (i, j) for half in (0, 1)) < 2:
             continue
         classes = [[shrink(moments[c][half], "ledoit-wolf") for c in (i, j)] for half in (0, 1)]
