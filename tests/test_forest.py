@@ -274,15 +274,15 @@ def test_more_leaves_learn_more_of_a_table_with_local_structure():
 def test_the_number_of_leaves_follows_from_rows_and_memory():
     """One for each so many rows, but never more than their sums have room for."""
     spec = ForestSpec(500, "auto")
-    leaves = [spec.rows_to_grow(10.0**k, 2, 20).leaves for k in range(2, 10)]
+    leaves = [spec.size(10.0**k, 2).leaves for k in range(2, 10)]
     assert leaves[:2] == [1, 1]
     assert leaves == sorted(leaves)
     assert leaves[3] > 20
     assert leaves[-1] == leaves[-2]
     assert (leaves[-1] + 1) * 2 * 5 * 500**2 * 8 <= 2**29
-    assert spec.rows_to_grow(1e9, 20, 20).leaves < leaves[-1]
-    assert ForestSpec(500, 7).rows_to_grow(100, 2, 20).leaves == 7
-    few, many = (ForestSpec(400, k).rows_to_grow(10_000, 2, 20).very_many for k in (4, 32))
+    assert spec.size(1e9, 20).leaves < leaves[-1]
+    assert ForestSpec(500, 7).size(100, 2).leaves == 7
+    few, many = (ForestSpec(400, k).size(10_000, 2).very_many for k in (4, 32))
     assert (few, many) == (False, True)
 
 

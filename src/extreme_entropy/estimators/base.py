@@ -330,8 +330,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
-        given = {f.name: getattr(self, f.name) for f in fields(self._spec)}
-        return self._spec(**given)
+        return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
 
     def set_fitted(
         self,

@@ -17,13 +17,19 @@ from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of
-from ..features.encoding import MOST, N_FOLDS, PARTS, CategoryCounts, Encoding, fit_encoding
+from ..features.encoding import (
+    N_FOLDS,
+    CategoryCounts,
+    Encoding,
+    fit_encoding,
+    most_encoded,
+)
 from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
-from ..features.forest import LEARNING_ROWS, Forest, ForestSpec, leaves_of
+from ..features.forest import Forest, ForestSpec
 from ..features.scaling import SAMPLE_ROWS, ColumnStats
 from ..machine.growing import grow
 from ..machine.predictor import Answer, AnyPredictor
-from ..machine.relevance import LARGE_GAIN, SOME_GAIN, Relevance, learn_relevance
+from ..machine.relevance import Relevance, learn_relevance
 from ..moments.reduction import summarise, summarise_leaves
 from ..moments.summary import ForestSummary, Summary
 from .inputs import Columns, check_block, check_columns, check_rows
@@ -253,7 +259,7 @@ class InMemory:
             rows = self.to_learn(forest, s)
             own = None if folds is None else folds[s]
             weight = None if self.weight is None else self.weight[s]
-            at_leaves = leaves_of(forest, rows, threads)
+            at_leaves = forest.leaves_of(rows, threads)
             for first, last, at in zip(ends[:-1], ends[1:], at_leaves, strict=True):
                 given = at - first, rows, labels[s], own, weight, shape, threads
                 for i, [more] in enumerate(summarise_leaves(maps[first:last], *given)):
@@ -428,12 +434,10 @@ class Sampled:
     def of(cls, table: Table, random_state: Any, specs: Sequence[Any], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
         kinds = table.columns.kinds
-        content, k = content_hash(table.stats, random_state), max(s.sample_size for s in specs)
-        forests = [s for s in specs if isinstance(s, ForestSpec)]
-        wide = {"category": MOST, "date": len(PARTS)}  # columns that one becomes, at the most
-        d = sum(wide.get(one.kind, 1) for one in kinds) if kinds else table.columns.n
-        size = table.stats.n, len(classes), d
-        k = max([k, *(spec.rows_to_grow(*size).sample for spec in forests)])
+        content = content_hash(table.stats, random_state)
+        size = table.stats.n, len(classes), most_encoded(kinds, table.columns.n)
+        wanted = [spec.sample_sizes(*size) for spec in specs]
+        k, of_class = (max(sizes) for sizes in zip(*wanted, strict=True))
         if kinds is not None or table.stats.missing.any():
             k = max(k, SAMPLE_ROWS)  # for medians
         sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
@@ -443,9 +447,8 @@ class Sampled:
         sample = replace(sample, rows=encoding(sample.rows))
         stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
-        if any(spec.learns_relevance for spec in specs):
-            each = max([LEARNING_ROWS, *(spec.rows_to_grow(*size).by_class for spec in forests)])
-            raw = table.sample_by_class(content, classes, each).samples
+        if of_class:
+            raw = table.sample_by_class(content, classes, of_class).samples
             by_class = ClassSamples([_encoded(own, encoding) for own in raw])
         n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
         return cls(encoding, stats, content, sample, by_class, table.dtype, n_jobs)
@@ -463,10 +466,9 @@ class Sampled:
                 rows = self.stats, self.sample, self.by_class.samples, self.content
                 threads = Threads(self.n_jobs)
                 self.learned[spec.scale] = learn_relevance(spec.scale, *rows, threads)
-            weights, gain = self.learned[spec.scale]
-            used = weights if gain > SOME_GAIN else None
-            phi = draw(*given, used, alone=gain > LARGE_GAIN, move=move)
-            return replace(phi, relevance=weights)
+            relevance = self.learned[spec.scale]
+            phi = draw(*given, relevance.used, alone=relevance.alone, move=move)
+            return replace(phi, relevance=relevance.weights)
 
     def _grow(self, spec: ForestSpec) -> Forest:
         """A forest as specified."""

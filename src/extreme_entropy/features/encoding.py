@@ -235,6 +235,12 @@ def plain_encoding(d: int) -> Encoding:
     return Encoding(None, np.zeros(d), np.arange(d), np.empty(0, np.intp), (), ())
 
 
+def most_encoded(kinds: tuple[ColumnKind, ...] | None, d: int) -> int:
+    """How many columns d columns become, at the most."""
+    wide = {"category": MOST, "date": len(PARTS)}
+    return d if kinds is None else sum(wide.get(column.kind, 1) for column in kinds)
+
+
 def fit_encoding(
     kinds: tuple[ColumnKind, ...] | None,
     stats: ColumnStats,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,6 +38,7 @@ Array = np.ndarray[Any, Any]
 
 Layer = NeuronLayer | KernelLayer | Coded
 MANY_ROWS = 10_000  # from which on a faster φ is worth moving landmarks
+LEARNING_ROWS = 1000  # of each class, that relevance is learned from
 LEAST = 1e-3  # of the largest weight: columns that count for less are left out
 Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
 
@@ -195,6 +196,13 @@ class FeatureMap:
         return replace(self, parts=tuple(part.in_precision(dtype) for part in self.parts))
 
 
+class SampleSizes(NamedTuple):
+    """How many rows must be sampled."""
+
+    of_all: int  # classes together
+    of_class: int  # each
+
+
 def learns(relevance: str, layer: Any) -> bool:
     """Whether relevance is learned for a layer: always, never, or with "auto" where it helps."""
     return relevance == "learned" or (relevance == "auto" and layer in ("mixed", "laplacian"))
@@ -222,6 +230,10 @@ class NeuronSpec:
             return SAMPLE_ROWS if self.scale == "quantile" else 0
         return max(self.n_hidden, SAMPLE_ROWS)
 
+    def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
+        """The same, and of each class: so many, whatever the table."""
+        return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
+
 
 @dataclass(frozen=True, slots=True)
 class KernelSpec:
@@ -242,6 +254,10 @@ class KernelSpec:
     def sample_size(self) -> int:
         """How many rows must be sampled."""
         return max(self.n_landmarks, SAMPLE_ROWS)
+
+    def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
+        """The same, and of each class: so many, whatever the table."""
+        return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
 
 
 Spec = NeuronSpec | KernelSpec

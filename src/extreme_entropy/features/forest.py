@@ -16,7 +16,7 @@ import numpy as np
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from .content import ContentHash
 from .encoding import N_FOLDS, Encoding
-from .feature_map import FeatureMap, Part
+from .feature_map import LEARNING_ROWS, FeatureMap, Part, SampleSizes
 from .scaling import SAMPLE_ROWS, Scaling
 
 Array = np.ndarray[Any, Any]
@@ -31,7 +31,6 @@ VERY_MANY_ROWS = 2**16
 MOST_NUMBERS = 2**26  # in the sums of all leaves: half a GiB
 MOST_SAMPLED = 2**23  # numbers in the rows a forest is grown from
 MOST_OF_CLASS = 2**14  # rows
-LEARNING_ROWS = 1000  # of each class, however many columns
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +114,21 @@ class Forest:
         """Dense rows with their columns encoded and scaled."""
         return self.scaling(self.encoding(X))
 
-    def leaves_of(self, X: Array) -> Array:
-        """The leaf of dense rows in each tree, counted through all trees   (trees, n)."""
-        if all(tree.n_leaves == 1 for tree in self.trees):
-            return np.broadcast_to(np.arange(len(self.trees))[:, None], (len(self.trees), len(X)))
-        return self.leaves_of_scaled(self.scaled(X.astype(np.float64, copy=False)))
+    def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
+        """The leaf of each row in each tree, counted through all trees   (trees, n)."""
+        found = np.empty((len(self.trees), X.shape[0]), np.intp)
+        found[:] = np.arange(len(self.trees))[:, np.newaxis]  # what they are in uncut trees
+
+        def fill(rows: slice) -> None:
+            for chunk in chunks(rows.stop - rows.start, X.shape[1]):
+                some = slice(rows.start + chunk.start, rows.start + chunk.stop)
+                Z = self.scaled(dense(X[some]).astype(np.float64, copy=False))
+                found[:, some] = self.leaves_of_scaled(Z)
+
+        if max(self.n_leaves) > 1:
+            for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
+                pass
+        return found
 
     def leaves_of_scaled(self, Z: Array) -> Array:
         """The same of rows that are scaled already, in double precision."""
@@ -127,12 +136,10 @@ class Forest:
         return np.stack([start + tree(Z) for start, tree in zip(starts, self.trees, strict=True)])
 
 
-class RowsToGrow(NamedTuple):
-    """How many rows a forest is grown from."""
+class ForestSize(NamedTuple):
+    """How large a forest may become."""
 
     leaves: int  # at the most
-    sample: int  # rows of all classes together
-    by_class: int  # rows of each class
     very_many: bool  # whether rows or sums are so many that time must be saved
 
 
@@ -160,11 +167,8 @@ class ForestSpec:
         """How many rows must be sampled, however few leaves there are."""
         return max(2 * self.landmarks(2, 1), SAMPLE_ROWS)
 
-    def rows_to_grow(self, n: float, n_classes: int, d: int) -> RowsToGrow:
-        """The size of a forest and its samples, for n rows of so many classes and encoded columns.
-
-        Both the sums of all leaves and the sampled rows take no more than so much memory.
-        """
+    def size(self, n: float, n_classes: int) -> ForestSize:
+        """The size of a forest for n rows of so many classes, whose sums fit into memory."""
         leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
         leaves, many = self.n_leaves, VERY_MANY_ROWS // ROWS_PER_LEAF
         if isinstance(leaves, str):
@@ -173,23 +177,10 @@ class ForestSpec:
             leaves = leaves if leaves >= FEWEST_LEAVES else 1
         # Those who name a number of leaves may show only the first of their rows.
         very_many = n >= VERY_MANY_ROWS or leaves >= many
+        return ForestSize(leaves, very_many and leaves > 1)
+
+    def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
+        """How many rows of how many encoded columns are sampled, as far as memory allows."""
         most = max(MOST_SAMPLED // d, self.sample_size)
-        by_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
-        sample = min(self.sample_size * leaves, most)
-        return RowsToGrow(leaves, sample, by_class, very_many and leaves > 1)
-
-
-def leaves_of(forest: Forest, X: Any, execute: Executor = serial) -> Array:
-    """The leaf of each row in each tree, counted through all trees   (trees, n)."""
-    found = np.empty((len(forest.trees), X.shape[0]), np.intp)
-    found[:] = np.arange(len(forest.trees))[:, np.newaxis]
-
-    def fill(rows: slice) -> None:
-        for chunk in chunks(rows.stop - rows.start, X.shape[1]):
-            some = slice(rows.start + chunk.start, rows.start + chunk.stop)
-            found[:, some] = forest.leaves_of(dense(X[some]))
-
-    if max(forest.n_leaves) > 1:
-        for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
-            pass
-    return found
+        of_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
+        return SampleSizes(min(self.sample_size * self.size(n, n_classes).leaves, most), of_class)

@@ -2,12 +2,14 @@
 
 A table of few rows is not cut: a kernel layer and a layer of neurons stand side by side as two
 trees of one leaf. A larger one is also cut into leaves, the largest node first; held-out rows tell
-what cuts are worth. Of very many rows a small kernel layer alone stands beside the leaves, since it
-costs as much for each row as they do. Of the columns that
-count most in a node, each is cut at its median, and the cut is kept after which small classifiers,
-one on either side, separate held-out rows of the classes best. The columns of each new node are
-weighted anew: the products of two gradients whose operators share no row (`relevance`), in one
-round that starts from the weights of the node above and is averaged with them.
+what cuts are worth. Of very many rows a small kernel layer alone stands beside the leaves, since a
+layer of all rows costs as much for each row as they do.
+
+Of the columns that count most in a node, each is cut at its median, and the cut is kept after which
+small classifiers, one on either side, separate held-out rows of the classes best. The columns of
+each new node are weighted anew: the products of two gradients whose operators share no row
+(`relevance`), in one round that starts from the weights of the node above and is averaged with
+them.
 """
 
 from __future__ import annotations
@@ -23,12 +25,21 @@ import numpy as np
 from ..engines.threads import Executor, serial
 from ..features.content import ContentHash, RowSample, folds_of
 from ..features.encoding import N_FOLDS, Encoding, plain_encoding
-from ..features.feature_map import MANY_ROWS, FeatureMap, KernelSpec, NeuronSpec, Part, draw
-from ..features.forest import LEARNING_ROWS, Forest, ForestSpec, HeldRows, Tree
+from ..features.feature_map import (
+    LEARNING_ROWS,
+    MANY_ROWS,
+    FeatureMap,
+    KernelSpec,
+    NeuronSpec,
+    Part,
+    Spec,
+    draw,
+)
+from ..features.forest import Forest, ForestSpec, HeldRows, Tree
 from ..features.scaling import SAMPLE_ROWS, ColumnStats, Identity, Scaling, fit_scaling
 from ..moments.summary import ClassMoments
 from .operator import Ridge, operators_of, shrink
-from .relevance import LARGE_GAIN, SOME_GAIN, learn_relevance
+from .relevance import learn_relevance
 
 Array = np.ndarray[Any, Any]
 
@@ -68,37 +79,29 @@ def grow(
 ) -> Forest:
     """A forest as specified, from sampled rows that are encoded."""
     first = [own.at(slice(LEARNING_ROWS)) for own in by_class]
-    weights, gain = learn_relevance(spec.scale, stats, sample, first, content, execute)
+    relevance = learn_relevance(spec.scale, stats, sample, first, content, execute)
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
-    size = spec.rows_to_grow(stats.n, len(by_class), encoding.d)
-    most, h = size.leaves, spec.landmarks(len(by_class), size.leaves)
-    given = encoding, stats, sample, content, dtype, weights if gain > SOME_GAIN else None
-    options: dict[str, Any] = {"alone": gain > LARGE_GAIN, "move": stats.n >= MANY_ROWS}
-    beside = min(h, LANDMARKS_BESIDE) if size.very_many else spec.landmarks(len(by_class), 1)
-    kernel = KernelSpec(beside, "mixed", "median", spec.scale)
-    trees, leaves = [Tree.uncut()], [draw(kernel, *given, scaling=scaling, **options).parts]
-    n_classes = len(by_class)
-    most_held = 2 * HELD_NUMBERS // (n_classes**2 * (n_classes - 1))
-    most_held = int(np.clip(most_held, FEWEST_HELD, HELD_ROWS))
-    held = [_to_hold(own, most_held) for own in by_class]
-    if not size.very_many:
-        neurons = NeuronSpec(beside, "mixed", spec.scale)
-        trees.append(Tree.uncut())
-        leaves.append(draw(neurons, *given, scaling=scaling, **options).parts)
+    n_classes, weights = len(by_class), relevance.weights
+    most, very_many = spec.size(stats.n, n_classes)
+    h, beside = spec.landmarks(n_classes, most), spec.landmarks(n_classes, 1)
+    # Models of all rows.
+    specs: list[Spec]
+    if very_many:
+        specs = [KernelSpec(min(h, LANDMARKS_BESIDE), "mixed", "median", spec.scale)]
+    else:
+        specs = [KernelSpec(beside, "mixed", "median", spec.scale)]
+        specs += [NeuronSpec(beside, "mixed", spec.scale)]
+    given = encoding, stats, sample, content, dtype, relevance.used
+    options: dict[str, Any] = {"alone": relevance.alone, "move": stats.n >= MANY_ROWS}
+    leaves = [draw(one, *given, scaling=scaling, **options).parts for one in specs]
+    trees = [Tree.uncut()] * len(specs)
+    held = _to_hold(by_class)
     if most > 1:
         rows = _Rows.of(scaling, by_class, held, sample, content)
         tree, of_leaves, weights = _grow_tree(rows, h, most, stats.n, weights, dtype, execute)
-        trees.append(tree)
-        leaves += of_leaves
-    return Forest(
-        content,
-        encoding,
-        scaling,
-        tuple(trees),
-        tuple(leaves),
-        _held_rows(scaling, held),
-        weights,
-    )
+        trees, leaves = [*trees, tree], [*leaves, *of_leaves]
+    kept, shared = _held_rows(scaling, held), (content, encoding, scaling)
+    return Forest(*shared, tuple(trees), tuple(leaves), kept, weights)
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,7 +361,15 @@ def _held_rows(scaling: Scaling, held: Sequence[RowSample]) -> HeldRows:
     )
 
 
-def _to_hold(sample: RowSample, most: int) -> RowSample:
+def _to_hold(by_class: Sequence[RowSample]) -> list[RowSample]:
+    """Rows that stand for all of their class, of each class alike."""
+    n_classes = len(by_class)
+    most = 2 * HELD_NUMBERS // (n_classes**2 * (n_classes - 1))
+    most = int(np.clip(most, FEWEST_HELD, HELD_ROWS))
+    return [_typical(own, most) for own in by_class]
+
+
+def _typical(sample: RowSample, most: int) -> RowSample:
     """Rows that stand for all of a class: those that come often, and some of the others.
 
     A row that comes more often than so many rows do on average is always kept. Of the others the

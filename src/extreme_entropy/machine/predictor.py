@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
-from ..features.forest import Forest, leaves_of
+from ..features.forest import Forest
 from ..metrics import predicted_classes
 from .explanation import explain, explain_forest
 from .forest import ForestMachine
@@ -79,7 +79,8 @@ class ForestPredictor:
         """Log-odds of checked rows, averaged over trees, for each pair of classes   (n, pairs)."""
         n, forest = X.shape[0], self.feature_map
         total = np.zeros((n, len(self.machine.pairs)))
-        at = forest.leaves_of(dense(X)) if n <= FEW_ROWS else leaves_of(forest, X, execute)
+        execute = serial if n <= FEW_ROWS else execute
+        at = forest.leaves_of(X, execute)
         for leaves, share in zip(at, self.machine.shares, strict=True):
             if not share.any():
                 continue
@@ -89,7 +90,7 @@ class ForestPredictor:
                 for s in row_slices(some.stop - some.start):
                     own = order[some.start + s.start : some.start + s.stop]
                     tasks.append(partial(self._add, total, X, own, i, share))
-            for _ in (serial if n <= FEW_ROWS else execute)(tasks):
+            for _ in execute(tasks):
                 pass
         return total
 

@@ -51,6 +51,16 @@ class Relevance(NamedTuple):
     weights: Array  # their mean square is 1   (d,)
     gain: float  # of the separation of held-out rows, in standard errors
 
+    @property
+    def used(self) -> Array | None:
+        """The weights, if they help enough to be used."""
+        return self.weights if self.gain > SOME_GAIN else None
+
+    @property
+    def alone(self) -> bool:
+        """Whether they help so much that nothing need stand beside what they weight."""
+        return self.gain > LARGE_GAIN
+
 
 def learn_relevance(
     scale: str | None,

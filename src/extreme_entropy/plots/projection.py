@@ -205,10 +205,9 @@ class ProjectionDisplay:
         ]
 
     def _name(self, low: float, high: float) -> None:
-        handles: list[Any] = self.histograms_
+        handles: list[Any] = [*self.histograms_]
         if self.gaussian:
             handles = list(zip(self.histograms_, self.gaussians_, strict=True))
-        handles = handles.copy()
         labels = [escaped(name) for name in self.class_names]
         if self.threshold_lines_:
             handles.append(self.threshold_lines_[0])

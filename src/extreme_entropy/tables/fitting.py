@@ -104,8 +104,7 @@ def fit_table(
         drawing = clone(classifier).set_params(costs=costs_by_label)
         spec, n_classes = classifier.specification(), len(profiled.classes)
         if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
-            of_all = float(profiled.counts.sum()), n_classes, len(columns.used)
-            leaves = spec.rows_to_grow(*of_all).leaves
+            leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
             drawing.set_params(n_leaves=leaves)
             size = spec.landmarks(n_classes, leaves)
         drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)

@@ -14,7 +14,7 @@ import pyarrow as pa
 from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
-from ..estimators.batches import BATCH_ROWS, rows_worth_a_merge
+from ..estimators.batches import rows_worth_a_merge
 from ..estimators.saving import pack, unpack
 from ..features.feature_map import same
 from ..metrics import label_text
@@ -25,7 +25,7 @@ from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
 
-NUMBERS = 2**22  # cells that are held at once
+NUMBERS = 2**23  # cells that are held at once
 FEWEST = 256  # rows, however many columns
 
 
@@ -163,8 +163,7 @@ class TableModel:
         self.columns.require(source.schema.names)
         columns = [column.name for column in self.columns.used] + [self.target] * target
         most = max(FEWEST, NUMBERS // len(self.columns.used))
-        enough = rows_worth_a_merge(self.classifier)
-        rows = min(enough, most) if enough == BATCH_ROWS else enough
+        rows = min(rows_worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
         for batch in source.batches(columns, progress=progress):
             waiting.append(batch)
