@@ -225,8 +225,8 @@ def test_where_weights_gain_much_all_of_a_mixed_layer_sees_them(classifier, monk
     X, y = few_of_many(n=900, d=33)
     kinds = []
     for some, large in ((-9.0, -8.0), (-9.0, 9e9), (9e9, 9e9)):
-        monkeypatch.setattr("extreme_entropy.estimators.tables.SOME_GAIN", some)
-        monkeypatch.setattr("extreme_entropy.estimators.tables.LARGE_GAIN", large)
+        monkeypatch.setattr("extreme_entropy.machine.relevance.SOME_GAIN", some)
+        monkeypatch.setattr("extreme_entropy.machine.relevance.LARGE_GAIN", large)
         parts = clone(classifier).fit(X, y).feature_map_.parts
         kinds.append([(type(part.layer).__name__, part.weights is not None) for part in parts])
     alone, both, plain = kinds
