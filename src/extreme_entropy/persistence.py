@@ -21,7 +21,7 @@ from .files import written_whole
 Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
-VERSION = 3
+VERSION = 4
 
 
 def write(

@@ -16,15 +16,25 @@ from .output import FILE, command_line, counts_text, echo_json, json_option, mod
 @click.command()
 @click.argument("model", type=FILE)
 @click.argument("rows", type=FILE)
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Also remove rows that are not found among those learnt; use with care.",
+)
 @model_output
 @json_option
-def forget(model: Path, rows: Path, output: Path, as_json: bool) -> None:
-    """Remove the rows of the table ROWS, which MODEL was fitted on, from MODEL."""
+def forget(model: Path, rows: Path, force: bool, output: Path, as_json: bool) -> None:
+    """Remove the rows of the table ROWS, which MODEL was fitted on, from MODEL.
+
+    What MODEL computes from all its rows becomes what it would be without these. The feature map
+    stays as drawn when MODEL was fitted; a model without any trace of the rows is fitted anew, with
+    eem fit on the rows that are left.
+    """
     check_writable(output)
     fitted = TableModel.load(model)
     forgotten = LabelledRows(fitted, open_table(rows), "forget", progress="forgetting")
     for X, y in forgotten:
-        fitted.classifier.forget(X, y)
+        fitted.classifier.forget(X, y, force=force)
     counts = {
         name: n - forgotten.class_counts[name] for name, n in fitted.facts.class_counts.items()
     }

@@ -93,7 +93,10 @@ class DaskBlocks:
                 raise
             if type(error).__name__ == "KilledWorker":  # distributed may not be there
                 raise self._too_large(getattr(error, "task", None), name) from error
-            number = self._first_failing()
+            # A cluster that is gone or too slow would not answer which block failed, either.
+            of_cluster = type(error).__module__.partition(".")[0] in ("distributed", "concurrent")
+            late = isinstance(error, TimeoutError)
+            number = None if of_cluster or late else self._first_failing()
             if number is not None:
                 error.add_note(f"This was block {number} (the first is 0), while it was computed.")
             raise

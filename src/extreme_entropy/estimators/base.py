@@ -142,7 +142,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         else:
             spec = self.specification()
             feature_map = Sampled.of(table, self.random_state, [spec], classes).draw(spec)
-        [summary] = table.summarise(feature_map, classes, n_folds)
+        summary = table.learn(feature_map, classes, n_folds)
         self.set_fitted(table.columns, classes, feature_map, summary)
         if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
             self._solve()
@@ -239,16 +239,22 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         saved.remove()
         return self
 
-    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Unlearn rows: the classifier becomes what it would be had they never come.
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
+        """Unlearn rows: the sums become what they would be had the rows never come.
 
-        φ and the scaling stay as drawn. Only rows that were learnt can be forgotten; where a count
-        would become negative this is an error and nothing changes.
+        φ stays as drawn, and so does what it keeps of rows: see `redraw`. Only rows that were
+        learnt can be forgotten. Others are refused, and nothing changes: all others where the
+        classifier has learnt up to 262 144 distinct rows, and where it has learnt more, k rows
+        that it never learnt are noticed with probability 1 − (1 − s)^k, where s is the share of
+        rows that it can look up, 131 072 or more.
 
         Parameters
         ----------
         X, y, sample_weight
             Rows learnt before, as for `fit`.
+        force : bool, default=False
+            Take the rows out though they were not found among those learnt, say because values
+            have been rounded since. What is left is as wrong as they are.
 
         Returns
         -------
@@ -257,16 +263,38 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         table = as_table(self, X, y, sample_weight, reset=False)
-        n_folds = self._n_folds(self.summary_)
-        [part] = table.summarise(self.feature_map_, self.classes_, n_folds)
-        if (part.cells > self.summary_.cells * (1 + 1e-12)).any():
+        part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
+        unknown = 0 if force else self.summary_.rows.lacks(part.rows)
+        if unknown or (part.cells > self.summary_.cells * (1 + 1e-12)).any():
             raise ForgetError(
-                "Only rows that were learnt can be forgotten; "
-                f"{part.counts.sum():g} rows came, of which some were never learnt "
-                "(a class would be left with fewer than no rows). Nothing was changed. "
-                "Pass exactly rows, labels and weights given to fit or partial_fit before."
+                f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
+                f"of which {unknown or 'some'} or more were never learnt, or not so often. Nothing "
+                "was changed. Pass exactly rows, labels and weights given to fit or partial_fit "
+                "before."
             )
         self.summary_, self._predictor = self.summary_ - part, None
+        return self
+
+    def redraw(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Fit anew on these rows alone: a new φ, new sums, nothing left of any other row.
+
+        `forget` leaves φ as it was drawn: ranges and order of columns, categories and what each
+        says about the class, landmarks, weights of columns, cuts between leaves, and the rows kept
+        for probabilities stay those of the rows that it was drawn from. Where no trace of a row
+        may be left, give all other rows to this method. It is `fit`, for twins too, whose `fit`
+        keeps φ.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            All rows to learn from, as for `fit`.
+
+        Returns
+        -------
+        self
+            The classifier, as if just made and fitted on these rows.
+        """
+        self.__dict__ = clone(self).fit(X, y, sample_weight).__dict__
         return self
 
     def merge(self, other: EntropyClassifier) -> Self:
@@ -372,7 +400,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         if feature_map is None:
             spec = self.specification()
             feature_map = Sampled.of(table, self.random_state, [spec], known).draw(spec)
-        [part] = table.summarise(feature_map, known, n_folds)
+        part = table.learn(feature_map, known, n_folds)
         with one_blas_thread():
             total = part if summary is None else summary + part
         return self.set_fitted(table.columns, known, feature_map, total)

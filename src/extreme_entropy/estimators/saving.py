@@ -28,6 +28,7 @@ from ..machine.decision import GaussianPair
 from ..machine.forest import ForestMachine, Leaf
 from ..machine.machine import Machine
 from ..machine.predictor import predictor_of
+from ..moments.sketch import RowSketch
 from ..moments.summary import ClassMoments, ForestSummary, Summary
 from .base import EntropyClassifier
 from .classifier import ExtremeEntropyClassifier
@@ -46,7 +47,7 @@ PARTS = {
         *(Affine, Category, ClassMoments, ColumnKind, ContentHash, Cosine, Date, Encoding),
         *(FeatureMap, Forest, ForestMachine, ForestSummary, GaussianPair, HeldRows, Identity),
         *(Laplacian, Leaf, Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity),
-        *(Summary, Tree),
+        *(RowSketch, Summary, Tree),
     )
 }
 # What fit sets, and what each may be; names of columns come only where X had some.
@@ -70,6 +71,7 @@ FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "Encoding": Encoding,
     "Scaling": (Affine, Identity, Quantile),
     "HeldRows": HeldRows,
+    "RowSketch": RowSketch,
     "Machine | None": (Machine, NoneType),
 }
 

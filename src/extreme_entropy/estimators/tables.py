@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
-from ..features.content import ContentHash, RowSample, first_of, folds_of
+from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
 from ..features.encoding import (
     N_FOLDS,
     CategoryCounts,
@@ -31,6 +31,7 @@ from ..machine.growing import grow
 from ..machine.predictor import Answer, AnyPredictor
 from ..machine.relevance import Relevance, learn_relevance
 from ..moments.reduction import summarise, summarise_leaves
+from ..moments.sketch import NO_ROWS, RowSketch
 from ..moments.summary import ForestSummary, Summary
 from .inputs import Columns, check_block, check_columns, check_rows
 
@@ -98,11 +99,11 @@ class Table(Protocol):
     ) -> Counts:
         """How often each value of these columns comes, by class and fold."""
 
-    def summarise(self, phi: Any, classes: Array, n_folds: int) -> list[Any]:
-        """The summary of all rows, in folds by their content; the one in a list of one.
+    def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
+        """Which rows these are."""
 
-        Under a forest it is a `ForestSummary`.
-        """
+    def learn(self, phi: Any, classes: Array, n_folds: int) -> Any:
+        """The summary of all rows, in folds by their content; of a forest a `ForestSummary`."""
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,17 @@ class InMemory:
         positions = np.searchsorted(classes, self.y)
         return positions.astype(np.min_scalar_type(len(classes)), copy=False)
 
+    def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
+        hashes, labels, rows = self.hashes(content), self.encode(classes), NO_ROWS
+        for s in row_batches(*self.X.shape):
+            weight = None if self.weight is None else self.weight[s]
+            rows = rows.with_rows(keys_of(hashes[s], labels[s]), weight)
+        return rows
+
+    def learn(self, phi: FeatureMap | Forest, classes: Array, n_folds: int) -> Any:
+        [summary] = self.summarise(phi, classes, n_folds)
+        return replace(summary, rows=self.sketch(phi.content, classes))
+
     def summarise(
         self,
         phi: FeatureMap | Forest,
@@ -304,6 +316,12 @@ class InBlocks:
         self, content: ContentHash, classes: Array, columns: Sequence[int]
     ) -> Counts:
         return self.add_up(InMemory.count_categories, content, classes, columns)
+
+    def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
+        return self.add_up(InMemory.sketch, content, classes)
+
+    def learn(self, phi: FeatureMap | Forest, classes: Array, n_folds: int) -> Any:
+        return self.add_up(InMemory.learn, phi, classes, n_folds)
 
     def summarise(
         self,

@@ -83,6 +83,11 @@ def folds_of(hashes: Array, n_folds: int) -> Array:
     return (hashes % np.uint64(n_folds)).astype(np.min_scalar_type(n_folds))
 
 
+def keys_of(hashes: Array, labels: Array) -> Array:
+    """The hash of each row together with the position of its class   (n,) uint64."""
+    return _mix(hashes ^ _mix(labels.astype(np.uint64) * _GOLDEN))
+
+
 def first_of(hashes: Array, k: int) -> Array:
     """Where the k smallest distinct hashes are, each as often as it comes."""
     some, most = np.arange(len(hashes)), 2 * k

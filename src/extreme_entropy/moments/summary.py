@@ -8,7 +8,8 @@ Summaries form a commutative monoid: `empty` is the identity and `+` the merge, 
 worker and a whole data set are the same kind of thing. Everything is kept about the class's own
 mean, because raw sums of data far from the origin lose q altogether. t is kept only so that q,
 which Ledoit–Wolf needs, survives a merge. Folds exist so that the decision can be cross-fitted:
-the projection of a held-out fold follows from its own moments and the sum of the others.
+the projection of a held-out fold follows from its own moments and the sum of the others. Beside
+the moments a summary says which rows they are of (`sketch.py`), so that no others are taken out.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from typing import Any
 
 import numpy as np
 from scipy.linalg.blas import dger
+
+from .sketch import NO_ROWS, RowSketch
 
 Array = np.ndarray[Any, Any]
 
@@ -85,6 +88,7 @@ class Summary:
     """Moments by class and fold: `moments[c][k]`."""
 
     moments: tuple[tuple[ClassMoments, ...], ...]
+    rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
 
     @classmethod
     def empty(cls, n_classes: int, n_folds: int, h: int) -> Summary:
@@ -112,14 +116,13 @@ class Summary:
     def __sub__(self, other: Summary) -> Summary:
         return self._each(sub, other)
 
-    def _each(
-        self, combine: Callable[[ClassMoments, ClassMoments], ClassMoments], other: Summary
-    ) -> Summary:
+    def _each(self, combine: Callable[[Any, Any], Any], other: Summary) -> Summary:
         return Summary(
             tuple(
                 tuple(map(combine, mine, theirs))
                 for mine, theirs in zip(self.moments, other.moments, strict=True)
-            )
+            ),
+            combine(self.rows, other.rows),
         )
 
     def of_class(self, c: int) -> ClassMoments:
@@ -138,6 +141,7 @@ class ForestSummary:
 
     leaves: tuple[Summary, ...]
     n_leaves: tuple[int, ...]  # of each tree
+    rows: RowSketch = NO_ROWS  # that were learnt
 
     @property
     def n_folds(self) -> int:
@@ -154,10 +158,12 @@ class ForestSummary:
         return sum((leaf.counts for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
 
     def __add__(self, other: ForestSummary) -> ForestSummary:
-        return ForestSummary(tuple(map(add, self.leaves, other.leaves)), self.n_leaves)
+        leaves = tuple(map(add, self.leaves, other.leaves))
+        return ForestSummary(leaves, self.n_leaves, self.rows + other.rows)
 
     def __sub__(self, other: ForestSummary) -> ForestSummary:
-        return ForestSummary(tuple(map(sub, self.leaves, other.leaves)), self.n_leaves)
+        leaves = tuple(map(sub, self.leaves, other.leaves))
+        return ForestSummary(leaves, self.n_leaves, self.rows - other.rows)
 
     def emptied(self) -> ForestSummary:
         """The summary of no rows, of the same shape."""

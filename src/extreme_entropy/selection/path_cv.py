@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -244,10 +245,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         """φ and summary of all rows: the fit it would have been."""
         if scored.feature_map is not None and scored.summaries is not None:
             k = getattr(estimator, self._size_name)
-            return scored.feature_map.first(k), scored.summaries(size)
+            phi, rows = scored.feature_map.first(k), folded.table.sketch
+            return phi, replace(scored.summaries(size), rows=rows(phi.content, folded.classes))
         phi = folded.rows.draw(estimator.specification())
-        [summary] = folded.table.summarise(phi, folded.classes, n_folds)
-        return phi, summary
+        return phi, folded.table.learn(phi, folded.classes, n_folds)
 
     # ---------------------------------------------------------------- the best classifier answers
 

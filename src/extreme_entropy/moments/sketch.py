@@ -1,0 +1,98 @@
+"""Which rows were learnt: the keys of all of them, or of a sample that is the same for everyone.
+
+A row's key is a hash of its content and class. Keys below 2^(64 − level) are kept, each with the
+weight of its rows. The level is the least at which no more than `MOST` keys are below, so that
+sketches add up to the sketch of all rows, in any order. Among N distinct rows a share of
+min(1, MOST/N) to half of that is kept: k rows that were never learnt are all taken for learnt with
+probability (1 − share)^k, and never where N is at most `MOST`, but for rows that share a hash.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+MOST = 2**18  # keys, of 16 bytes each
+ROUNDING = 1e-9  # of a weight: sums of the same weights in another order
+
+
+@dataclass(frozen=True, slots=True)
+class RowSketch:
+    """The keys below a bound, and the weight learnt of each."""
+
+    level: int
+    keys: Array  # increasing, uint64
+    weights: Array
+
+    def with_rows(self, keys: Array, weight: Array | None = None) -> RowSketch:
+        """The sketch after more rows with these keys and weights."""
+        sketch = self
+        for start in range(0, len(keys), MOST):  # each some may raise the level for the next
+            some = keys[start : start + MOST]
+            own = np.flatnonzero(_below(some, sketch.level))
+            some = some[own]
+            if weight is None:
+                distinct, counts = np.unique(some, return_counts=True)
+                more = counts.astype(np.float64)
+            else:
+                order = np.argsort(some)
+                distinct, starts = np.unique(some[order], return_index=True)
+                weights = weight[start + own[order]].astype(np.float64)
+                more = np.add.reduceat(weights, starts) if len(starts) else weights
+            sketch += RowSketch(sketch.level, distinct, more)
+        return sketch
+
+    def __add__(self, other: RowSketch) -> RowSketch:
+        if len(self.keys) < len(other.keys):
+            self, other = other, self
+        mine, theirs, at, known = _matched(self, other)
+        weights = mine.weights.copy()
+        weights[at[known]] += theirs.weights[known]
+        new = ~known
+        keys = np.insert(mine.keys, at[new], theirs.keys[new])
+        both = RowSketch(mine.level, keys, np.insert(weights, at[new], theirs.weights[new]))
+        while len(both.keys) > MOST:
+            both = both._thinned(both.level + 1)
+        return both
+
+    def __sub__(self, other: RowSketch) -> RowSketch:
+        mine, theirs, at, known = _matched(self, other)
+        weights = mine.weights.copy()
+        weights[at[known]] -= theirs.weights[known]
+        left = weights > ROUNDING * mine.weights
+        return RowSketch(mine.level, mine.keys[left], weights[left])
+
+    def lacks(self, other: RowSketch) -> int:
+        """How many of the other's keys are not here with as much weight."""
+        mine, theirs, at, known = _matched(self, other)
+        enough = mine.weights[at[known]] * (1 + ROUNDING) >= theirs.weights[known]
+        return len(theirs.keys) - int(enough.sum())
+
+    def _thinned(self, level: int) -> RowSketch:
+        """The same at a level that is not lower."""
+        if level == self.level:
+            return self
+        n = int(_below(self.keys, level).sum())
+        return RowSketch(level, self.keys[:n], self.weights[:n])
+
+
+NO_ROWS = RowSketch(0, np.empty(0, np.uint64), np.empty(0))  # the identity of `+`
+
+
+def _below(keys: Array, level: int) -> Array:
+    """Which keys are kept at a level."""
+    return keys <= np.uint64((1 << (64 - level)) - 1)
+
+
+def _matched(mine: RowSketch, theirs: RowSketch) -> tuple[RowSketch, RowSketch, Array, Array]:
+    """Both at the higher level of the two; where the second's keys belong, and which are known."""
+    level = max(mine.level, theirs.level)
+    mine, theirs = mine._thinned(level), theirs._thinned(level)
+    at = np.searchsorted(mine.keys, theirs.keys)
+    known = at < len(mine.keys)
+    known[known] = mine.keys[at[known]] == theirs.keys[known]
+    return mine, theirs, at, known
