@@ -4,7 +4,7 @@ import ast
 import importlib
 import re
 import sys
-from functools import reduce
+from functools import cache, reduce
 from pathlib import Path
 
 import pytest
@@ -38,8 +38,16 @@ def is_private(name):
     return name.startswith("_") and not name.endswith("__")
 
 
-def private_names(tree):
+parsed = cache(ast.parse)
+
+
+@cache
+def private_names(text):
     """Functions, methods, classes, variables and attributes with an underscore that are made."""
+    return frozenset(_private_names(parsed(text)))
+
+
+def _private_names(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             made = node.name
@@ -79,10 +87,9 @@ def accesses(tree):
     """Names with an underscore that are read or set on something else than `self`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
-            inherited = ast.unparse(node.value) == "super()"
-            if is_private(node.attr) and not is_own(node) and not inherited:
+            if is_private(node.attr) and not is_own(node) and ast.unparse(node.value) != "super()":
                 yield node.lineno, node.attr
-        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("getattr", "setattr"):
+        elif isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("getattr", "setattr"):
             name = node.args[1]
             if isinstance(name, ast.Constant) and is_private(str(name.value)):
                 yield node.lineno, str(name.value)
@@ -90,10 +97,10 @@ def accesses(tree):
 
 def faults(modules, package):
     """Where a package reaches for what another one keeps to itself."""
-    trees = {name: ast.parse(text) for name, text in modules.items()}
+    trees = {name: parsed(text) for name, text in modules.items()}
     made = {}
-    for name, tree in trees.items():
-        for private in private_names(tree):
+    for name, text in modules.items():
+        for private in private_names(text):
             made.setdefault(private, set()).add(package_of(name))
     found = []
     for name, tree in trees.items():

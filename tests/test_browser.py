@@ -7,6 +7,7 @@ EXTREME_ENTROPY_BROWSER=required nothing here is skipped: a missing browser is a
 
 import os
 import shutil
+from functools import cache
 
 import numpy as np
 import pytest
@@ -101,10 +102,16 @@ CASES = {"rare second": overlapping, "rare first": first_is_rare}
 both_orders = pytest.mark.parametrize("case", CASES)
 
 
-def fitted(case, **options):
+@cache
+def fitted(case):
     """A classifier, and rows it has not learnt."""
-    classifier = EEMClassifier(40, random_state=0, **options).fit(*CASES[case]())
+    classifier = EEMClassifier(40, random_state=0).fit(*CASES[case]())
     return classifier, *CASES[case](seed=1)
+
+
+@cache
+def report(case):
+    return build_report(*fitted(case))
 
 
 def numbers_on(page):
@@ -147,28 +154,33 @@ def check_against(classifier, X, y, seen, **priors):
 
 
 @both_orders
-@pytest.mark.parametrize("keys", [["ArrowRight"] * 16, ["ArrowLeft"] * 10, ["End"], ["Home"]])
-def test_the_keyboard_moves_the_slider_and_all_numbers_follow(open_page, case, keys):
+def test_the_keyboard_moves_the_slider_and_all_numbers_follow(open_page, case):
     """They are those of `with_costs`: thresholds to 1e-9, the matrix exactly."""
     classifier, X, y = fitted(case)
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report(case))
     before = numbers_on(page)
     check_against(classifier, X, y, before)
-    page.focus("#ratio")
-    for key in keys:
-        page.keyboard.press(key)
-    seen = numbers_on(page)
-    assert seen["thresholds"] != before["thresholds"]
-    check_against(classifier, X, y, seen)
-    rare = ["ant", "rare"].index(min(set(y), key=list(y).count))
-    factor = {"ArrowRight": 10**0.8, "ArrowLeft": 10**-0.5, "End": 100, "Home": 0.01}[keys[0]]
-    index = classifier.classes_.tolist().index(["ant", "rare"][rare])
-    assert seen["costs"][index] == pytest.approx(factor, rel=0.02)
+    rare = classifier.classes_.tolist().index(min(set(y), key=list(y).count))
+    for key, times, factor in (
+        ("ArrowRight", 16, 10**0.8),
+        ("ArrowLeft", 10, 10**-0.5),
+        ("End", 1, 100),
+        ("Home", 1, 0.01),
+    ):
+        page.focus("#ratio")
+        for _ in range(times):
+            page.keyboard.press(key)
+        seen = numbers_on(page)
+        assert seen["thresholds"] != before["thresholds"]
+        check_against(classifier, X, y, seen)
+        assert seen["costs"][rare] == pytest.approx(factor, rel=0.02)
+        page.click("#reset")
+        assert numbers_on(page) == before
 
 
 def test_the_mouse_moves_the_slider_too(open_page):
     classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report("rare second"))
     slider = page.locator("#ratio")
     box = slider.bounding_box()
     slider.click(position={"x": 0.8 * box["width"], "y": box["height"] / 2})
@@ -179,7 +191,8 @@ def test_the_mouse_moves_the_slider_too(open_page):
 
 def test_costs_can_be_typed_and_bad_ones_are_refused(open_page):
     """The last good cost stays in use, and the slider follows."""
-    classifier, X, y = fitted("rare second", costs={"rare": 3.7, "common": 2})
+    plain, X, y = fitted("rare second")
+    classifier = plain.with_costs({"rare": 3.7, "common": 2})
     page = open_page(build_report(classifier, X, y))
     assert numbers_on(page)["costs"] == [2, 3.7]
     page.fill("#cost1", "1234.5")
@@ -203,7 +216,7 @@ def test_costs_can_be_typed_and_bad_ones_are_refused(open_page):
 def test_the_classes_may_be_as_frequent_as_in_the_rows(open_page, case):
     """Then the numbers are those of `with_costs` under these priors."""
     classifier, X, y = fitted(case)
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report(case))
     assert not page.is_visible("#frequency")
     page.get_by_label("as in these rows").check()
     assert page.is_visible("#frequency")
@@ -216,7 +229,7 @@ def test_the_classes_may_be_as_frequent_as_in_the_rows(open_page, case):
 def test_pictures_move_with_the_costs(open_page, case):
     """Lines, points, regions and rings are where Python draws them for such costs."""
     classifier, X, y = fitted(case)
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report(case))
     page.fill("#cost0", "4")
     other = check_against(classifier, X, y, numbers_on(page))
     marks = page.evaluate(
@@ -288,8 +301,7 @@ def test_the_ground_of_the_plane_is_what_python_draws(open_page, columns):
 
 def test_a_change_is_told_to_who_cannot_see_it(open_page):
     """Once, in a sentence, in a live region."""
-    classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report("rare second"))
     page.focus("#ratio")
     page.keyboard.press("End")
     page.locator("#spoken", has_text="100 times").wait_for(state="attached")
@@ -366,7 +378,7 @@ def test_the_closed_form_in_the_browser_is_pythons(open_page):
                 "logVarianceRatio": ratio,
             }
             asked.append([gaussians, log_priors.tolist(), costs])
-    page = open_page(build_report(*fitted("rare second")))
+    page = open_page(report("rare second"))
     theirs = page.evaluate(
         "(asked) => asked.map(([pair, priors, costs]) =>"
         " closedForm.thresholds(pair, closedForm.bias(priors, costs)))",
@@ -381,7 +393,7 @@ def test_the_closed_form_in_the_browser_is_pythons(open_page):
 
 def test_a_row_on_the_threshold_is_decided_as_predict_does(open_page):
     """A score of zero is the first class's."""
-    page = open_page(build_report(*fitted("rare second")))
+    page = open_page(report("rare second"))
     pair = {"means": [-1, 1], "variances": [1, 1], "logVarianceRatio": 0}
     priors = np.log([0.5, 0.5]).tolist()
     seen = page.evaluate(
@@ -423,7 +435,7 @@ def test_hostile_names_are_shown_and_do_not_run(open_page):
 
 def test_the_policy_stops_what_is_not_the_reports_own(open_page):
     """A script slipped into the page does not run, and nothing can be fetched."""
-    page = open_page(build_report(*fitted("rare second")), quiet=False)
+    page = open_page(report("rare second"), quiet=False)
     page.evaluate(
         """() => {
           const script = document.createElement("script");
@@ -448,7 +460,7 @@ def test_the_policy_stops_what_is_not_the_reports_own(open_page):
 def test_without_a_script_the_page_is_still_a_report(open_page):
     """Numbers and pictures are there; controls, which would do nothing, are not."""
     classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y), java_script_enabled=False)
+    page = open_page(report("rare second"), java_script_enabled=False)
     assert not page.is_visible("#ratio")
     matrix = confusion_matrix(y, classifier.predict(X))
     assert page.text_content("#cell11") == str(matrix[1, 1])
@@ -464,9 +476,8 @@ def ternary(seed=0, names=("first kind", "second kind", "third")):
     return rng.normal(size=(160, 3)) + np.repeat([0, 1.5, 3], [80, 50, 30])[:, None], y
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["two classes", "three classes", "long names"])
-def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, kind, scheme):
+def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, kind):
     """At 375 pixels, in light and dark, also with names that have no place to break."""
     if kind == "three classes":
         classifier, new = EEMClassifier(30, random_state=0).fit(*ternary()), ternary(1)
@@ -477,9 +488,11 @@ def test_a_phone_shows_the_page_without_scrolling_sideways(open_page, kind, sche
     about = About(
         data="d" * 90 + ".csv", commands=["eem report " + "x" * 120], missing={"m" * 150: 3}
     )
-    page = open_page(build_report(classifier, *new, about=about), width=375, color_scheme=scheme)
-    assert page.evaluate("document.documentElement.scrollWidth") <= 375
-    assert page.evaluate("document.body.scrollWidth") <= 375
+    page = open_page(build_report(classifier, *new, about=about), width=375)
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 375
+        assert page.evaluate("document.body.scrollWidth") <= 375
 
 
 CONTRAST = """() => {
@@ -514,8 +527,7 @@ CONTRAST = """() => {
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_stands_out_from_its_ground(open_page, scheme):
     """By 4.5 to 1 at least, the usual demand, in light and dark; and dark is dark."""
-    classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y), color_scheme=scheme)
+    page = open_page(report("rare second"), color_scheme=scheme)
     found = page.evaluate(CONTRAST)
     assert len(found) > 60
     worst = min(found)
@@ -526,8 +538,7 @@ def test_text_stands_out_from_its_ground(open_page, scheme):
 
 def test_every_control_has_a_name_and_shows_its_focus(open_page):
     """Tab reaches each of them in turn."""
-    classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(report("rare second"))
     reached = []
     for _ in range(5):
         page.keyboard.press("Tab")
@@ -547,8 +558,7 @@ def test_every_control_has_a_name_and_shows_its_focus(open_page):
 
 def test_print_shows_the_choice_instead_of_the_controls(open_page):
     """The sentence says what costs were chosen; the form is gone."""
-    classifier, X, y = fitted("rare second")
-    page = open_page(build_report(classifier, X, y), color_scheme="dark")
+    page = open_page(report("rare second"), color_scheme="dark")
     page.fill("#cost1", "20")
     page.emulate_media(media="print")
     assert not page.is_visible("#controls")

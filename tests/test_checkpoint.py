@@ -23,15 +23,16 @@ from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators import arrow
 from extreme_entropy.estimators import batches as batching
 from extreme_entropy.estimators.base import EntropyClassifier
+from extreme_entropy.machine import relevance
 
-KILLS = {"EEM": 100, "forest": 30}
+KILLS = {"EEM": 60, "forest": 20}
 KILLED = {
     "EEM": EEMClassifier(15, relevance="uniform", random_state=1),
     "forest": ExtremeEntropyClassifier(n_landmarks=10, n_leaves=3, random_state=1),
 }
 N, D, SIZE = 6_000, 4, 200
 KINDS = {
-    "EEM": EEMClassifier(15, random_state=1),
+    "EEM": EEMClassifier(15, relevance="uniform", random_state=1),
     "EEM paper": EEMClassifier.paper("rbf", 15, random_state=1),
     "EEKM": EEKMClassifier(15, random_state=1),
 }
@@ -357,6 +358,7 @@ def fit_and_tell(kind, batches, path, answer):
 def kill_often(folder, kind):
     """Fork, fit, kill; until there were enough kills. Then let one end."""
     batching.BATCH_ROWS, batching.LEAF_ROWS = 700, 100
+    relevance.LANDMARKS = 40
     path, answer = folder / "fit.eem", folder / "answer"
     batches = list(in_batches(*table(12_000)))
     start = time.perf_counter()

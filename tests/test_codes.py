@@ -91,7 +91,7 @@ def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(classi
     y = (X[:, 0] + X[:, 12] > 0.5).astype(int)
     name = "n_hidden" if isinstance(classifier, EEMClassifier) else "n_landmarks"
     smaller, larger = (
-        type(classifier)(**{**classifier.get_params(), name: k}).fit(X, y).feature_map_
+        type(classifier)(**{**classifier.get_params(), name: k}).partial_fit(X, y).feature_map_
         for k in (60, 1200)
     )
     expected = smaller(X[:50])

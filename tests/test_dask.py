@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from dask.sizeof import sizeof
+from laws import assert_same_sums
 from sklearn.base import clone
 from sklearn.metrics import make_scorer
 from sklearn.model_selection import StratifiedKFold
@@ -73,33 +74,6 @@ def unknown(array):
     ]
 
 
-def summaries_of(classifier):
-    """The summary of each leaf, or the only one."""
-    return getattr(classifier.summary_, "leaves", (classifier.summary_,))
-
-
-def assert_alike(ours, theirs, X):
-    """Summaries to 1e-12 of their scale, decision values to 1e-6."""
-    for mine, other in zip(summaries_of(ours), summaries_of(theirs), strict=True):
-        assert_summaries_alike(mine, other)
-    close(ours.decision_function(X), theirs.decision_function(X))
-
-
-def assert_summaries_alike(ours, theirs):
-    for c in range(len(theirs.moments)):
-        whole = theirs.of_class(c)
-        if not whole.n:
-            continue
-        spread = np.sqrt(np.trace(whole.scatter) / whole.n)
-        cubic = whole.quartic**0.75 * whole.n**0.25
-        for a, b in zip(ours.moments[c], theirs.moments[c], strict=True):
-            assert abs(a.n - b.n) <= 1e-12 * whole.n
-            assert abs(a.mean - b.mean).max() <= 1e-12 * (np.linalg.norm(whole.mean) + spread)
-            assert abs(a.scatter - b.scatter).max() <= 1e-12 * np.trace(whole.scatter)
-            assert abs(a.cubic - b.cubic).max() <= 1e-12 * cubic
-            assert abs(a.quartic - b.quartic) <= 1e-12 * whole.quartic
-
-
 def close(ours, theirs, tolerance=1e-6):
     np.testing.assert_allclose(ours, theirs, atol=tolerance * np.abs(theirs).max())
 
@@ -146,7 +120,7 @@ def test_blocks_without_rows_are_predicted(kind, rows):
 def test_blocks_equal_gathered_rows(kind, rows):
     """Also where blocks hold one class only."""
     X, y = rows
-    assert_alike(new(kind).fit(*in_blocks(X, y)), new(kind).fit(X, y), X)
+    assert_same_sums(new(kind).fit(*in_blocks(X, y)), new(kind).fit(X, y), X)
 
 
 @every_kind
@@ -156,7 +130,7 @@ def test_weights_count_as_in_memory(kind, rows, rng):
     weight = rng.integers(0, 4, N).astype(float)
     weight[1_000:2_000] = 0
     X_, y_, weight_ = in_blocks(X, y, weight)
-    assert_alike(new(kind).fit(X_, y_, weight_), new(kind).fit(X, y, weight), X)
+    assert_same_sums(new(kind).fit(X_, y_, weight_), new(kind).fit(X, y, weight), X)
 
 
 def test_more_than_two_classes_with_names(rows):
@@ -165,7 +139,7 @@ def test_more_than_two_classes_with_names(rows):
     names = np.array(["well", "ill", "unsure"])[np.arange(N) * 3 // N]
     ours, theirs = new().fit(*in_blocks(X, names)), new().fit(X, names)
     assert ours.classes_.tolist() == ["ill", "unsure", "well"]
-    assert_alike(ours, theirs, X)
+    assert_same_sums(ours, theirs, X)
 
 
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
@@ -176,13 +150,13 @@ def test_blocks_of_every_sort_work(scheduler, rows):
     X_, y_ = in_blocks(X, y)
     lengths = (0, 2_500, 0, 3_499, 1, 0)
     with dask.config.set(scheduler=scheduler):
-        assert_alike(new().fit(X_.rechunk({0: lengths}), y_), expected, X)
-        assert_alike(new().fit(X_.rechunk({1: 3}), y_.rechunk(700)), expected, X)
-        assert_alike(new().fit(unknown(X_), unknown(y_)), expected, X)
-        assert_alike(new().fit(unknown(X_), y_), expected, X)
-        assert_alike(new().fit(X_, y), expected, X)
-        assert_alike(new().fit(X_, y_.reshape(-1, 1).rechunk((700, 1))[:, 0]), expected, X)
-        assert_alike(new().fit(X_, pd.Series(y)), expected, X)
+        assert_same_sums(new().fit(X_.rechunk({0: lengths}), y_), expected, X)
+        assert_same_sums(new().fit(X_.rechunk({1: 3}), y_.rechunk(700)), expected, X)
+        assert_same_sums(new().fit(unknown(X_), unknown(y_)), expected, X)
+        assert_same_sums(new().fit(unknown(X_), y_), expected, X)
+        assert_same_sums(new().fit(X_, y), expected, X)
+        assert_same_sums(new().fit(X_, y_.reshape(-1, 1).rechunk((700, 1))[:, 0]), expected, X)
+        assert_same_sums(new().fit(X_, pd.Series(y)), expected, X)
 
 
 def test_sparse_blocks_work(rows):
@@ -191,7 +165,7 @@ def test_sparse_blocks_work(rows):
     X_, y_ = in_blocks(X, rows[1])
     X_ = X_.map_blocks(sp.csr_array, dtype=float, meta=sp.csr_array((0, 0)))
     machine = new().fit(X_, y_)
-    assert_alike(machine, new().fit(sp.csr_array(X), rows[1]), X)
+    assert_same_sums(machine, new().fit(sp.csr_array(X), rows[1]), X)
     close(machine.decision_function(X_).compute(), machine.decision_function(X))
 
 
@@ -219,7 +193,7 @@ def seen_by_phi(X, y):
 def test_whole_numbers_are_taken(rows):
     """As in memory, in double precision."""
     X, y = np.round(10 * rows[0]).astype(int), rows[1]
-    assert_alike(new().fit(*in_blocks(X, y)), new().fit(X, y), X)
+    assert_same_sums(new().fit(*in_blocks(X, y)), new().fit(X, y), X)
 
 
 # -------------------------------------------------------------------- frames
@@ -237,7 +211,7 @@ def test_frames_keep_names(frame):
     given = dd.from_pandas(frame, npartitions=5)
     X, X_ = frame[list("abcd")], given[list("abcd")]
     ours, theirs = new().fit(X_, given.y), new().fit(X, frame.y)
-    assert_alike(ours, theirs, X)
+    assert_same_sums(ours, theirs, X)
     assert ours.feature_names_in_.tolist() == list("abcd")
     found = ours.predict(X_)
     assert isinstance(found, da.Array)
@@ -258,7 +232,7 @@ def test_empty_partitions_say_nothing_of_labels(frame):
     machine = new().fit(X_, y_)
     assert machine.classes_.dtype == int
     assert machine.predict(X_).dtype == int
-    assert_alike(machine, new().fit(frame[list("abcd")], frame.y), frame[list("abcd")])
+    assert_same_sums(machine, new().fit(frame[list("abcd")], frame.y), frame[list("abcd")])
 
 
 def test_small_files_stay_beside_their_labels(frame, tmp_path):
@@ -267,7 +241,7 @@ def test_small_files_stay_beside_their_labels(frame, tmp_path):
         frame.iloc[part].to_parquet(tmp_path / f"{i:02}.parquet")
     given = dd.read_parquet(tmp_path)
     machine, X = new().fit(given.drop(columns="y"), given.y), frame[list("abcd")]
-    assert_alike(machine, new().fit(X, frame.y), X)
+    assert_same_sums(machine, new().fit(X, frame.y), X)
     ours = machine.score(given.drop(columns="y"), given.y)
     assert ours == pytest.approx(machine.score(X, frame.y))
 
@@ -386,7 +360,7 @@ def test_rows_in_blocks_are_learnt_and_forgotten(rows):
     before = machine.decision_function(X)
     others = in_blocks(X[~half], y[~half])
     machine.partial_fit(*others)
-    assert_alike(machine, machine.twin().fit(X, y), X)
+    assert_same_sums(machine, machine.twin().fit(X, y), X)
     close(machine.forget(*others).decision_function(X), before)
     with pytest.raises(ForgetError):
         machine.forget(*others).forget(*others)
@@ -395,7 +369,7 @@ def test_rows_in_blocks_are_learnt_and_forgotten(rows):
 def test_the_first_partial_fit_draws_from_all_blocks(rows):
     """As `fit` does; labels to come may be named."""
     X, y = rows
-    assert_alike(new().partial_fit(*in_blocks(X, y)), new().fit(X, y), X)
+    assert_same_sums(new().partial_fit(*in_blocks(X, y)), new().fit(X, y), X)
     machine = new().partial_fit(*in_blocks(X, y), classes=[0, 1, 2])
     assert machine.classes_.tolist() == [0, 1, 2]
     with pytest.raises(InputError, match=r"Block 1 .*among the classes"):
@@ -407,7 +381,7 @@ def test_twins_fit_on_blocks_can_be_merged(rows):
     X, y = rows
     machine = new().fit(X, y)
     parts = [machine.twin().fit(*in_blocks(X[y == c], y[y == c])) for c in (0, 1)]
-    assert_alike(parts[0] + parts[1], machine, X)
+    assert_same_sums(parts[0] + parts[1], machine, X)
 
 
 # -------------------------------------------------------------------- choice
@@ -424,7 +398,7 @@ def assert_same_choice(ours, theirs, X):
     close(ours.path_.scores, theirs.path_.scores, 1e-12)
     close(ours.path_.divergences, theirs.path_.divergences)
     assert ours.best_params_ == theirs.best_params_
-    assert_alike(ours.best_estimator_, theirs.best_estimator_, X)
+    assert_same_sums(ours.best_estimator_, theirs.best_estimator_, X)
     close(ours.decision_function(X), theirs.decision_function(X))
     np.testing.assert_array_equal(ours.folds_.compute(), theirs.folds_)
 
@@ -620,7 +594,7 @@ def test_a_cluster_gives_the_bits_of_one_thread(kind, client, rows):
     ours = new(kind).fit(*given)
     with dask.config.set(scheduler="synchronous"):
         assert bits(ours) == bits(new(kind).fit(*given))
-    assert_alike(ours, new(kind).fit(X, y), X)
+    assert_same_sums(ours, new(kind).fit(X, y), X)
     close(ours.predict_proba(given[0]).compute(), ours.predict_proba(X), 1e-12)
 
 
@@ -639,11 +613,11 @@ def test_rows_kept_on_workers_are_used_there(client, rows, frame):
     X, y = rows
     X_, y_ = client.persist(in_blocks(X, y))
     machine = new().fit(X_, y_)
-    assert_alike(machine, new().fit(X, y), X)
+    assert_same_sums(machine, new().fit(X, y), X)
     close(machine.predict_proba(X_).compute(), machine.predict_proba(X), 1e-12)
     given = client.persist(dd.from_pandas(frame, npartitions=3))
     machine = new().fit(given[list("abcd")], given.y)
-    assert_alike(machine, new().fit(frame[list("abcd")], frame.y), frame[list("abcd")])
+    assert_same_sums(machine, new().fit(frame[list("abcd")], frame.y), frame[list("abcd")])
 
 
 def test_rows_never_come_to_the_client(client, rows, monkeypatch):
@@ -731,7 +705,7 @@ def test_too_little_memory_is_told(rows):
         Client(cluster),
     ):
         X_, y_ = in_blocks(*rows, size=3_000)
-        assert_alike(new("EEM rbf").fit(X_, y_), new("EEM rbf").fit(*rows), rows[0])
+        assert_same_sums(new("EEM rbf").fit(X_, y_), new("EEM rbf").fit(*rows), rows[0])
         with pytest.raises(TooLargeError, match=r"died on block \d .*smaller blocks"):
             new("EEM rbf", n_hidden=3_000).fit(X_, y_)
 
@@ -776,7 +750,7 @@ def test_the_page_on_engines_is_true(rows, tmp_path, monkeypatch):
     folder = __import__("npz_folder").Folder(tmp_path / "rows")
     try:
         machine = new().fit(folder, folder)
-        assert_alike(machine, new().fit(X, y), X)
+        assert_same_sums(machine, new().fit(X, y), X)
         close(np.concatenate(list(machine.predict_proba(folder))), machine.predict_proba(X))
         assert machine.score(folder, folder) == pytest.approx(machine.score(X, y))
     finally:

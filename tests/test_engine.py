@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from laws import assert_same_decisions
 from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
@@ -24,12 +25,6 @@ def rows():
     rng = np.random.default_rng(3)
     y = (rng.random(MANY) < 0.1).astype(int)
     return rng.normal(size=(MANY, 3)) + y[:, None], y
-
-
-def assert_alike(a, b, X):
-    """Decision values to 1e-6 of their scale."""
-    expected = b.decision_function(X)
-    np.testing.assert_allclose(a.decision_function(X), expected, atol=1e-6 * abs(expected).max())
 
 
 def in_batches(X, y, size, *weight):
@@ -134,7 +129,7 @@ def test_batches_equal_one_fit(size, as_sparse, rows):
     X, y = rows
     given = sp.csr_array(X) if as_sparse else X
     machine = EEMClassifier(20, random_state=0).fit_batches(in_batches(given, y, size))
-    assert_alike(machine, machine.twin().fit(X, y), X)
+    assert_same_decisions(machine, machine.twin().fit(X, y), X)
 
 
 def test_weights_and_empty_batches_are_taken(rows, rng):
@@ -145,7 +140,7 @@ def test_weights_and_empty_batches_are_taken(rows, rng):
     batches.insert(0, (X[:0], y[:0]))
     batches.insert(3, (X[:0], y[:0], weight[:0]))
     machine = EEMClassifier(20, random_state=0).fit_batches(batches)
-    assert_alike(machine, machine.twin().fit(X, y, weight), X)
+    assert_same_decisions(machine, machine.twin().fit(X, y, weight), X)
 
 
 def test_batches_sorted_by_class_need_the_classes_named(rows):

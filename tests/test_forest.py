@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from laws import assert_same_decisions, assert_same_machine
 from scipy.optimize import minimize
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
@@ -51,30 +52,6 @@ def table(n_classes=2, n=900, seed=5):
     return X, y
 
 
-def numbers(forest_summary):
-    """n, m, S, t and q of each leaf, class and fold, with the scale of each for that class."""
-    for summary in forest_summary.leaves:
-        for c, row in enumerate(summary.moments):
-            whole = summary.of_class(c)
-            spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))
-            cubic = whole.quartic**0.75 * whole.n**0.25
-            for cell in row:
-                yield cell.n, whole.n
-                yield cell.mean, np.linalg.norm(whole.mean) + spread
-                yield cell.scatter, np.trace(whole.scatter)
-                yield cell.cubic, cubic
-                yield cell.quartic, whole.quartic
-
-
-def assert_same_classifier(ours, theirs, X):
-    """Equal sums to 1e-12 of their scale and equal decisions to 1e-6 of theirs."""
-    assert same(ours.feature_map_, theirs.feature_map_)
-    for (a, _), (b, scale) in zip(numbers(ours.summary_), numbers(theirs.summary_), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * scale)
-    a, b = ours.decision_function(X), theirs.decision_function(X)
-    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
-
-
 def parts_of(n, k=4):
     """Uneven batches that follow no order of the rows."""
     return np.array_split(np.random.default_rng(k).permutation(n), [n // 2, n // 2 + 70, n - 200])
@@ -91,7 +68,7 @@ def test_batches_equal_one_fit(n_leaves, n_classes):
     ours = new(n_leaves)
     for rows in parts_of(len(y)):
         ours.partial_fit(X[rows], y[rows], classes=range(n_classes))
-    assert_same_classifier(ours, ours.twin().fit(X, y), X)
+    assert_same_machine(ours, ours.twin().fit(X, y), X)
 
 
 @every_size
@@ -104,11 +81,11 @@ def test_merging_and_forgetting_equal_one_fit(n_leaves, n_classes):
     added = drawn
     for rows in others:
         added = added + drawn.twin().fit(X[rows], y[rows])
-    assert_same_classifier(added, drawn.twin().fit(X, y), X)
+    assert_same_machine(added, drawn.twin().fit(X, y), X)
     gone = others[-1]
     added.forget(X[gone], y[gone])
     left = np.concatenate([first, *others[:-1]])
-    assert_same_classifier(added, drawn.twin().fit(X[left], y[left]), X)
+    assert_same_machine(added, drawn.twin().fit(X[left], y[left]), X)
 
 
 @every_size
@@ -118,9 +95,7 @@ def test_weights_count_as_repetition(n_leaves):
     weight = np.random.default_rng(1).choice([1, 2, 3], len(y))
     again = np.repeat(np.arange(len(y)), weight)
     ours = new(n_leaves).fit(X, y, sample_weight=weight)
-    theirs = new(n_leaves).fit(X[again], y[again])
-    a, b = ours.decision_function(X), theirs.decision_function(X)
-    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
+    assert_same_decisions(ours, new(n_leaves).fit(X[again], y[again]), X)
 
 
 @every_size
@@ -133,7 +108,7 @@ def test_the_order_of_rows_threads_and_storage_change_nothing(n_leaves):
     np.testing.assert_array_equal(one.predict_proba(X), two.predict_proba(X))
     order = np.random.default_rng(0).permutation(len(y))
     for other in (new(n_leaves).fit(X[order], y[order]), new(n_leaves).fit(sp.csr_array(X), y)):
-        assert_same_classifier(other, one, X)
+        assert_same_machine(other, one, X)
     np.testing.assert_allclose(one.predict_proba(sp.csr_array(X)), one.predict_proba(X), atol=1e-9)
 
 

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from laws import assert_same_decisions, assert_same_machine
 from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
@@ -43,33 +44,6 @@ def table(n_classes=2, n=240, seed=5):
     X = rng.exponential(size=(n, 5)) + y[:, None] * np.array([0.8, 0.4, 0.0, -0.2, 0.6])
     X[:, 3] *= rng.random(n) < 0.4
     return X, y
-
-
-def numbers(summary):
-    """n, m, S, t and q of each class and fold, with the scale of each for that class."""
-    for c, row in enumerate(summary.moments):
-        whole = summary.of_class(c)
-        spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))
-        cubic = whole.quartic**0.75 * whole.n**0.25
-        for cell in row:
-            yield cell.n, whole.n
-            yield cell.mean, np.linalg.norm(whole.mean) + spread
-            yield cell.scatter, np.trace(whole.scatter)
-            yield cell.cubic, cubic
-            yield cell.quartic, whole.quartic
-
-
-def assert_same_machine(ours, theirs, X):
-    """Equal summaries to 1e-12 of their scale and equal decisions to 1e-6 of theirs."""
-    assert same(ours.feature_map_, theirs.feature_map_)
-    for (a, _), (b, scale) in zip(numbers(ours.summary_), numbers(theirs.summary_), strict=True):
-        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * scale)
-    assert_same_decisions(ours, theirs, X)
-
-
-def assert_same_decisions(ours, theirs, X):
-    a, b = ours.decision_function(X), theirs.decision_function(X)
-    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
 
 
 def parts_of(n, k=4):

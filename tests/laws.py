@@ -1,0 +1,44 @@
+"""The laws that sums over rows keep, for tests to ask for: equal summaries, equal decisions."""
+
+import numpy as np
+
+from extreme_entropy.features.feature_map import same
+
+
+def summaries_of(classifier):
+    """The summary of each leaf, or the only one."""
+    return getattr(classifier.summary_, "leaves", (classifier.summary_,))
+
+
+def numbers(classifier):
+    """n, m, S, t and q of each leaf, class and fold, with the scale of each for that class."""
+    for summary in summaries_of(classifier):
+        for c, row in enumerate(summary.moments):
+            whole = summary.of_class(c)
+            spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))
+            cubic = whole.quartic**0.75 * whole.n**0.25
+            for cell in row:
+                yield cell.n, whole.n
+                yield cell.mean, np.linalg.norm(whole.mean) + spread
+                yield cell.scatter, np.trace(whole.scatter)
+                yield cell.cubic, cubic
+                yield cell.quartic, whole.quartic
+
+
+def assert_same_decisions(ours, theirs, X):
+    """Decision values to 1e-6 of their scale."""
+    a, b = ours.decision_function(X), theirs.decision_function(X)
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
+
+
+def assert_same_sums(ours, theirs, X):
+    """Equal summaries to 1e-12 of their scale, and equal decisions."""
+    for (a, _), (b, scale) in zip(numbers(ours), numbers(theirs), strict=True):
+        np.testing.assert_allclose(a, b, rtol=0, atol=1e-12 * scale)
+    assert_same_decisions(ours, theirs, X)
+
+
+def assert_same_machine(ours, theirs, X):
+    """The same φ, equal summaries and equal decisions."""
+    assert same(ours.feature_map_, theirs.feature_map_)
+    assert_same_sums(ours, theirs, X)
