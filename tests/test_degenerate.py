@@ -319,7 +319,7 @@ def assert_unmoved(machine, X, moved, y):
 
 
 @every_scale
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_shifted_and_rescaled_columns_change_nothing(machine, seed):
     """Units between 1e-3 and 1e3 and any origin give the same predictions."""
     X, y = blobs(n=300, d=5, gap=0.8)

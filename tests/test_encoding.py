@@ -30,10 +30,9 @@ from extreme_entropy.features.feature_map import same
 from extreme_entropy.features.scaling import ColumnStats
 
 CLASSIFIERS = [
-    EEMClassifier(30, random_state=0),
+    EEMClassifier(30, relevance="uniform", random_state=0),
     EEMClassifier(30, relevance="learned", random_state=0),
-    EEKMClassifier(30, random_state=0),
-    EEKMClassifier(30, kernel="mixed", relevance="learned", random_state=0),
+    EEKMClassifier(30, relevance="uniform", random_state=0),
     ExtremeEntropyClassifier(n_landmarks=30, random_state=0),
     ExtremeEntropyClassifier(n_landmarks=30, n_leaves=3, random_state=0),
 ]

@@ -174,14 +174,13 @@ def test_contributions_are_those_of_a_fine_integral(classifier, n_classes):
     phi, step = classifier.feature_map_, 1e-6
     line = phi.scaling(X[:10]) - phi.typical
     theirs = np.zeros_like(ours)
-    for t in (np.arange(2000) + 0.5) / 2000:
-        Z = phi.typical + t * line
-        for column in range(5):
-            e = step * (np.arange(5) == column)
-            above, below = (
-                scores_of_scaled(classifier, Z + side * e)[0].reshape(10, -1) for side in (1, -1)
-            )
-            theirs[:, :, column] += (above - below) / (2 * step) * line[:, [column]] / 2000
+    t = (np.arange(2000) + 0.5) / 2000
+    Z = (phi.typical + t[:, None, None] * line).reshape(-1, 5)
+    for column in range(5):
+        e = step * (np.arange(5) == column)
+        above, below = (scores_of_scaled(classifier, Z + side * e)[0] for side in (1, -1))
+        slopes = ((above - below) / (2 * step)).reshape(2000, 10, -1).mean(axis=0)
+        theirs[:, :, column] = slopes * line[:, [column]]
     total = abs(theirs).sum(axis=2).max(axis=1)
     error = abs(ours - theirs).max(axis=(1, 2)) / total
     assert np.median(error) < 0.002
@@ -381,10 +380,11 @@ def radial(X):
 # Two columns that matter only together are found among twenty, but not among forty: the sample that
 # relevance is learned from is too small for so many pairs of columns.
 lost = pytest.mark.xfail(strict=True, reason="XOR among forty columns needs more rows")
-TABLES = [(linear, 40, seed) for seed in range(4)] + [(radial, 40, seed) for seed in range(3)]
-TABLES += [(xor, 20, seed) for seed in range(3)] + [pytest.param(xor, 40, 0, marks=lost)]
+TABLES = [(make, 40, seed) for make in (linear, radial) for seed in range(2)]
+TABLES += [(xor, 20, seed) for seed in range(2)] + [pytest.param(xor, 40, 0, marks=lost)]
 
 
+@pytest.mark.usefixtures("all_landmarks")
 @pytest.mark.parametrize(("make", "d", "seed"), TABLES)
 @pytest.mark.parametrize("kind", ["EEM", "EEKM"])
 def test_importances_and_explanations_find_three_relevant_columns(make, d, seed, kind):
