@@ -40,23 +40,28 @@ ESTIMATORS = [
     ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
     EEMClassifier(40, random_state=0),
     EEMClassifier.paper(n_hidden=40, random_state=0),
-    EEKMClassifier(20, random_state=0),
-    EEMClassifierCV((5, 15), activation=("rbf", "mixed"), cv=2, random_state=0),
-    EEKMClassifierCV((5, 15), cv=2, random_state=0),
-    DivergenceSearch(EEMClassifier(40, random_state=0), {"n_hidden": [5, 10]}),
+    EEKMClassifier(20, relevance="uniform", random_state=0),
+    EEMClassifierCV((5, 15), activation=("rbf", "sig"), cv=2, random_state=0),
+    EEKMClassifierCV((5, 15), gamma=(0.5, 2.0), relevance="uniform", cv=2, random_state=0),
+    DivergenceSearch(EEMClassifier(40, activation="rbf", random_state=0), {"n_hidden": [5, 10]}),
 ]
 
-# The same estimators with other layers, scalings and solutions.
+# The same estimators with other layers, scalings and solutions, and with more neurons than rows.
 LAYERS = [
     ExtremeEntropyClassifier(n_leaves=4, n_landmarks=20, random_state=0),
-    EEMClassifier(random_state=0),
+    EEMClassifier(250, random_state=0),
     *(
         EEMClassifier(40, activation=activation, random_state=0)
         for activation in ("sig", "nsig", "rbf", "tanimoto", "sorensen", "relu", Waves())
     ),
-    EEMClassifier(40, scale="standard", shrinkage="oas", ridge=0.01, random_state=0),
-    EEMClassifier(40, scale=None, shrinkage=None, decision="paper", random_state=0),
-    EEKMClassifier(random_state=0),
+    *(
+        EEMClassifier(40, relevance="uniform", random_state=0, **settings)
+        for settings in (
+            {"scale": "standard", "shrinkage": "oas", "ridge": 0.01},
+            {"scale": None, "shrinkage": None, "decision": "paper"},
+        )
+    ),
+    EEKMClassifier(250, random_state=0),
     *(
         EEKMClassifier(20, kernel=kernel, random_state=0)
         for kernel in ("laplacian", "polynomial", "linear", "cosine", "tanimoto", Rational())

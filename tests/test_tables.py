@@ -42,10 +42,10 @@ def rows_of(path, columns=None):
     return [row for batch in open_table(path).batches(columns) for row in batch.to_pylist()]
 
 
-@pytest.fixture
-def people(rng):
+@pytest.fixture(scope="module")
+def people():
     """Numbers, a category, a boolean and a date that tell something of `ill`, with gaps."""
-    n = 400
+    rng, n = np.random.default_rng(20150101), 400
     ill = rng.random(n) < 0.25
     age = np.where(rng.random(n) < 0.1, np.nan, rng.normal(40, 10, n) + 15 * ill)
     city = np.where(ill, rng.choice(["Bonn", "Rome"], n), rng.choice(["Rome", "Oslo"], n))
@@ -411,9 +411,14 @@ def fitted(table, folder, name="a.parquet", target="ill", **options):
     return fit_table(open_table(folder / name), target, **options)
 
 
-def test_a_fit_on_a_small_table_is_the_classifiers_own_fit(people, tmp_path):
+@pytest.fixture(scope="module")
+def model(people, tmp_path_factory):
+    """A model of them."""
+    return fitted(people, tmp_path_factory.mktemp("people"))
+
+
+def test_a_fit_on_a_small_table_is_the_classifiers_own_fit(model, people):
     """Look, choice, φ of a sample and a pass in batches: together what one `fit` gives."""
-    model = fitted(people, tmp_path)
     X, y = model.read(people), model.labels(people)
     classifier = EEMClassifier(20, random_state=model.classifier.random_state).fit(X, y)
     ours, theirs = model.classifier.predict_proba(X), classifier.predict_proba(X)
@@ -425,12 +430,11 @@ def test_a_fit_on_a_small_table_is_the_classifiers_own_fit(people, tmp_path):
     }
 
 
-def test_the_order_of_rows_does_not_matter_where_the_sample_is_the_table(people, tmp_path):
+def test_the_order_of_rows_does_not_matter_where_the_sample_is_the_table(model, people, tmp_path):
     """A file sorted by its label is no trap."""
-    mixed = fitted(people, tmp_path)
-    sorted_by_label = fitted(people.sort_by("ill"), tmp_path, "b.parquet")
-    X = mixed.read(people)
-    ours, theirs = (m.classifier.predict_proba(X) for m in (sorted_by_label, mixed))
+    sorted_by_label = fitted(people.sort_by("ill"), tmp_path)
+    X = model.read(people)
+    ours, theirs = (m.classifier.predict_proba(X) for m in (sorted_by_label, model))
     assert np.allclose(ours, theirs, atol=1e-6)
 
 
@@ -445,9 +449,8 @@ def test_phi_is_drawn_from_all_of_a_long_sorted_table(rng, tmp_path):
     assert model.facts.rows == n
 
 
-def test_wide_tables_are_encoded_a_few_rows_at_a_time(people, tmp_path, monkeypatch):
+def test_wide_tables_are_encoded_a_few_rows_at_a_time(model, people, tmp_path, monkeypatch):
     """However many columns a table becomes, few numbers are held at once; the fit is the same."""
-    model = fitted(people, tmp_path)
     monkeypatch.setattr("extreme_entropy.tables.model.NUMBERS", 5 * 50)
     monkeypatch.setattr("extreme_entropy.tables.model.FEWEST", 1)
     again = fitted(people, tmp_path)
@@ -493,6 +496,7 @@ def test_rows_without_a_label_are_left_out_and_counted(people, tmp_path):
 )
 def test_labels_come_out_as_they_came_in(labels, kind, dtype, people, tmp_path):
     """From typed files and from text, saved or not."""
+    people = people.slice(0, 100)
     y = np.array(labels)[(np.array(people["ill"].to_pylist()) == "yes").astype(int)]
     table = people.select(["age", "height"]).append_column("y", pa.array(y))
     model = fitted(table, tmp_path, target="y")
@@ -549,11 +553,11 @@ def test_a_classifier_saved_from_python_is_no_model_of_a_table(tmp_path, rng):
         {"facts": {"model": "eem", "size": 20, "seed": 0, "estimate": {"gmean": "good"}}},
     ],
 )
-def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_path):
+def test_columns_that_make_no_sense_are_refused_on_loading(change, model, tmp_path):
     """A file whose checksum is right may still say nonsense."""
     from extreme_entropy import persistence
 
-    fitted(people, tmp_path).save(tmp_path / "a.eem")
+    model.save(tmp_path / "a.eem")
     values, arrays = persistence.read(tmp_path / "a.eem")
     values["table"].update(change)
     persistence.write(tmp_path / "b.eem", values, arrays)
@@ -561,9 +565,8 @@ def test_columns_that_make_no_sense_are_refused_on_loading(change, people, tmp_p
         TableModel.load(tmp_path / "b.eem")
 
 
-def test_facts_are_a_frozen_value(people, tmp_path):
+def test_facts_are_a_frozen_value(model):
     """What is known of a model changes only with the model."""
-    model = fitted(people, tmp_path)
     with pytest.raises(FrozenInstanceError):
         model.facts.rows = 5
     assert list(model.facts.versions) == [
@@ -571,11 +574,10 @@ def test_facts_are_a_frozen_value(people, tmp_path):
     ]
 
 
-def test_facts_of_earlier_versions_are_read(people, tmp_path):
+def test_facts_of_earlier_versions_are_read(model, tmp_path):
     """They had a list of dropped columns too, and no costs were an empty object."""
     from extreme_entropy import persistence
 
-    model = fitted(people, tmp_path)
     model.save(tmp_path / "a.eem")
     values, arrays = persistence.read(tmp_path / "a.eem")
     facts = values["table"]["facts"]
@@ -607,8 +609,7 @@ def test_models_that_read_columns_differently_cannot_be_merged(people, tmp_path)
         ours.merged([theirs])
 
 
-def test_strange_labels_are_refused_by_name(people, tmp_path):
-    model = fitted(people, tmp_path)
+def test_strange_labels_are_refused_by_name(model):
     with pytest.raises(InputError, match=r"'ill' must be among 'no', 'yes'; there is also 'dead'"):
         model.labels(pa.record_batch({"ill": ["no", "dead"]}))
     with pytest.raises(InputError, match="must have a column 'ill'"):
@@ -637,7 +638,7 @@ def test_each_model_is_fitted_with_an_estimate(people, tmp_path, kind):
 @pytest.mark.parametrize("kind", ["auto", "eem", "eekm"])
 def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, kind):
     """With the size that the table was given."""
-    pq.write_table(people, tmp_path / "people.parquet")
+    pq.write_table(people.slice(0, 60), tmp_path / "people.parquet")
     model = fit_table(open_table(tmp_path / "people.parquet"), "ill", model=kind)
     model.save(tmp_path / "a.eem")
     again = TableModel.load(tmp_path / "a.eem")
