@@ -25,7 +25,7 @@ from extreme_entropy.estimators import batches as batching
 from extreme_entropy.estimators.base import EntropyClassifier
 from extreme_entropy.machine import relevance
 
-KILLS = {"EEM": 60, "forest": 20}
+KILLS = {"EEM": 50, "forest": 16}
 KILLED = {
     "EEM": EEMClassifier(15, relevance="uniform", random_state=1),
     "forest": ExtremeEntropyClassifier(n_landmarks=10, n_leaves=3, random_state=1),

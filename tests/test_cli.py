@@ -21,7 +21,9 @@ def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp
     page = tmp_path / "page.html"
     shown = eem("demo", "--out", str(page))
     assert str(page) in shown.splitlines()[-1]
-    assert page.read_text().startswith("<!DOCTYPE html>")
+    written = page.read_text().rstrip()
+    assert written.startswith("<!DOCTYPE html>")
+    assert written.endswith("</html>")
     for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
         assert expected in shown
     assert "without refitting" in shown
@@ -52,11 +54,17 @@ def test_without_click_the_command_names_the_extra():
 
 
 def test_import_pulls_in_nothing_heavy_that_scikit_learn_does_not():
-    """scikit-learn itself looks at pandas where it is installed; we add no such weight."""
+    """Nor do a fit of rows in memory and the pictures and reports, until one is made.
+
+    scikit-learn itself looks at pandas where it is installed; we add no such weight.
+    """
     code = (
-        "import sys, sklearn.linear_model; before = set(sys.modules); import extreme_entropy;"
-        "heavy = {'matplotlib', 'pandas', 'polars', 'dask', 'pyarrow', 'click', 'imblearn'};"
-        "print(sorted(heavy & (set(sys.modules) - before)))"
+        "import sys, numpy as np, sklearn.linear_model; before = set(sys.modules);"
+        "from extreme_entropy import EEMClassifier, plots, report;"
+        "X = np.random.default_rng(0).normal(size=(50, 2));"
+        "EEMClassifier(5).fit(X, X[:, 0] > 0).predict(X);"
+        "heavy = {'pandas', 'polars', 'dask', 'pyarrow', 'click', 'imblearn', 'jinja2'};"
+        "print(sorted(heavy & (set(sys.modules) - before) | {'matplotlib'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

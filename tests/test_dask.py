@@ -3,7 +3,6 @@
 import os
 import re
 import signal
-import subprocess
 import sys
 from contextlib import contextmanager
 from pathlib import Path
@@ -714,17 +713,6 @@ def test_too_little_memory_is_told(rows):
 
 
 # -------------------------------------------------------------------- the seam
-
-
-def test_memory_needs_no_dask():
-    """Dask is imported when it is needed, and only then."""
-    code = (
-        "import sys, numpy as np; from extreme_entropy import EEMClassifier; "
-        "X = np.random.default_rng(0).normal(size=(50, 2)); "
-        "EEMClassifier(5).fit(X, X[:, 0] > 0).predict(X); "
-        "sys.exit('dask' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_dask_the_extra_is_named(rows, monkeypatch):

@@ -1,7 +1,6 @@
 """Pictures show what the classifier says, where they are told to, and change nothing."""
 
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -749,15 +748,6 @@ def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path):
     names += columns if display in (ProcessDisplay, RegionsDisplay) else ()
     for name in names:
         assert name in drawn
-
-
-def test_importing_the_library_does_not_import_matplotlib():
-    """Nor do the pictures, until one is drawn."""
-    code = (
-        "import sys, extreme_entropy, extreme_entropy.plots; "
-        "sys.exit(any(name.partition('.')[0] == 'matplotlib' for name in sys.modules))"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):

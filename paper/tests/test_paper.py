@@ -64,8 +64,8 @@ def test_isolet_saturates_the_papers_sigmoid_and_the_default_does_not(paper_data
     with pytest.warns(DegenerateWarning, match="saturated"):
         constant = EEMClassifier.paper("sig", 100, random_state=0).fit(X[train], y[train])
     assert gmean_score(y[test], constant.predict(X[test])) == 0.0
-    defaults = [EEMClassifier(random_state=seed).fit(X[train], y[train]) for seed in range(3)]
-    assert np.mean([gmean_score(y[test], d.predict(X[test])) for d in defaults]) > 0.95
+    default = EEMClassifier(random_state=0).fit(X[train], y[train])
+    assert gmean_score(y[test], default.predict(X[test])) > 0.95
 
 
 def test_arythmia_saturates_the_papers_sigmoid_too(paper_data):

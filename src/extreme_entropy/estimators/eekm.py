@@ -83,7 +83,7 @@ ridge_, divergence_, means_, variances_
     >>> from sklearn.model_selection import cross_val_score
     >>> from extreme_entropy import EEKMClassifier
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> cross_val_score(EEKMClassifier(random_state=0), X, y).mean() > 0.9
+    >>> cross_val_score(EEKMClassifier(100, random_state=0), X, y).mean() > 0.9
     np.True_
     """
 

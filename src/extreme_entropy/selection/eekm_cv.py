@@ -73,11 +73,11 @@ class EEKMClassifierCV(PathCV):
     >>> from sklearn.datasets import load_breast_cancer
     >>> from extreme_entropy import EEKMClassifierCV
     >>> X, y = load_breast_cancer(return_X_y=True)
-    >>> search = EEKMClassifierCV((20, 50, 100), cv=5, random_state=0).fit(X, y)
+    >>> search = EEKMClassifierCV((20, 50), cv=3, random_state=0).fit(X, y)
     >>> search.best_score_ > 0.9
     True
     >>> search.path_.scores.shape
-    (4, 3, 5)
+    (4, 2, 3)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
