@@ -85,8 +85,11 @@ def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
 
 
 @every
-def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(classifier, rng):
+def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(
+    classifier, rng, monkeypatch
+):
     """More landmarks are more sampled rows, and neither knots nor widths may depend on those."""
+    monkeypatch.setattr("extreme_entropy.estimators.tables.MANY_ROWS", 500)
     X = mixed_columns(rng, 1300)
     y = (X[:, 0] + X[:, 12] > 0.5).astype(int)
     name = "n_hidden" if isinstance(classifier, EEMClassifier) else "n_landmarks"
