@@ -575,13 +575,13 @@ def test_facts_are_a_frozen_value(model):
 
 
 def test_facts_of_earlier_versions_are_read(model, tmp_path):
-    """They had a list of dropped columns too, and no costs were an empty object."""
+    """They lacked some, and no costs were an empty object."""
     from extreme_entropy import persistence
 
     model.save(tmp_path / "a.eem")
     values, arrays = persistence.read(tmp_path / "a.eem")
     facts = values["table"]["facts"]
-    facts.update(dropped={}, costs={})
+    facts.update(costs={})
     del facts["command"], facts["merged"]
     persistence.write(tmp_path / "b.eem", values, arrays)
     assert TableModel.load(tmp_path / "b.eem").facts == replace(model.facts, costs={})

@@ -75,9 +75,13 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
             "Take an intact copy."
         )
     try:
-        return json.loads(text), arrays
+        return json.loads(text, parse_constant=_no_number), arrays
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"The header of {str(path)!r} is not JSON ({error}).") from error
+
+
+def _no_number(word: str) -> None:
+    raise ValueError(f"{word} is no JSON")
 
 
 def _digest(version: int, text: str, arrays: dict[str, Array]) -> str:

@@ -11,7 +11,7 @@ import copy
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import partial
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -107,7 +107,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
         "costs": [dict, None],
-        "n_jobs": [int, None],
+        "n_jobs": [
+            Interval(Integral, None, -1, closed="right"),
+            Interval(Integral, 1, None, closed="left"),
+            None,
+        ],
         "random_state": ["random_state"],
     }
 

@@ -70,15 +70,16 @@ class Checkpoint(NoCheckpoint):
         try:
             values, arrays = persistence.read(self.path)
             kept = unpack(values, arrays, self.path)
-            self.kept_n = int(values["checkpoint"]["batches"])
-            self.kept_digest = str(values["checkpoint"]["digest"])
         except FileFormatError as error:
             raise FileFormatError(f"The checkpoint cannot be used: {error} {ANEW}") from error
-        except (KeyError, TypeError, ValueError) as error:
-            raise FileFormatError(
-                f"{str(self.path)!r} is a saved classifier, but not a checkpoint of a fit over "
-                "batches. Name another file, or move this one away."
-            ) from error
+        match values.get("checkpoint"):
+            case {"batches": int(n), "digest": str(digest)} if n > 0:
+                self.kept_n, self.kept_digest = n, digest
+            case _:
+                raise FileFormatError(
+                    f"{str(self.path)!r} is a saved classifier, but not a checkpoint of a fit over "
+                    "batches. Name another file, or move this one away."
+                )
         self._check(learner, kept)
         learner.__dict__.update(
             {name: value for name, value in vars(kept).items() if name not in kept.get_params()}

@@ -1,15 +1,17 @@
 """A fitted classifier as plain values and arrays, and back.
 
-Only the dataclasses named here are ever built from a file, and only from arrays and plain values,
-so that loading cannot run code.
+Only the dataclasses of `schema` are ever built from a file, and only from arrays and plain values,
+so that loading cannot run code. What was built is checked before it is used.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -17,63 +19,26 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
-from ..features.content import ContentHash
-from ..features.encoding import Category, ColumnKind, Date, Encoding
-from ..features.feature_map import FeatureMap, Part
-from ..features.forest import Forest, HeldRows, Tree
-from ..features.kernels import Cosine, Laplacian, Polynomial
-from ..features.neurons import Radial, Relu, Sigmoid, Similarity
-from ..features.scaling import Affine, Identity, Quantile
-from ..machine.decision import GaussianPair
-from ..machine.forest import ForestMachine, Leaf
-from ..machine.machine import Machine
 from ..machine.predictor import predictor_of
-from ..moments.sketch import RowSketch
-from ..moments.summary import ClassMoments, ForestSummary, Summary
 from .base import EntropyClassifier
 from .classifier import ExtremeEntropyClassifier
 from .eekm import EEKMClassifier
 from .eem import EEMClassifier
-from .inputs import Columns
+from .inputs import Columns, log_priors_and_costs
+from .schema import FIELDS, Scalar, check_fitted, require
 
 Array = np.ndarray[Any, Any]
 
 ESTIMATORS: dict[str, type[EntropyClassifier]] = {
     cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier, ExtremeEntropyClassifier)
 }
-PARTS = {
-    cls.__name__: cls
-    for cls in (
-        *(Affine, Category, ClassMoments, ColumnKind, ContentHash, Cosine, Date, Encoding),
-        *(FeatureMap, Forest, ForestMachine, ForestSummary, GaussianPair, HeldRows, Identity),
-        *(Laplacian, Leaf, Machine, Part, Polynomial, Quantile, Radial, Relu, Sigmoid, Similarity),
-        *(RowSketch, Summary, Tree),
-    )
-}
-# What fit sets, and what each may be; names of columns come only where X had some.
-FITTED: dict[str, type | tuple[type, ...]] = {
-    "classes_": np.ndarray,
-    "n_features_in_": int,
-    "feature_names_in_": np.ndarray,
-    "feature_map_": (FeatureMap, Forest),
-    "summary_": (Summary, ForestSummary),
-    "is_twin": bool,
-    "machine": (Machine, ForestMachine, NoneType),
-}
-# Annotations of the fields of PARTS, and what may stand there.
-FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
-    "Array": np.ndarray,
-    "Array | None": (np.ndarray, NoneType),
-    "float": (float, int),
-    "int": int,
-    "str": str,
-    "ContentHash": ContentHash,
-    "Encoding": Encoding,
-    "Scaling": (Affine, Identity, Quantile),
-    "HeldRows": HeldRows,
-    "RowSketch": RowSketch,
-    "Machine | None": (Machine, NoneType),
-}
+PARTS = {cls.__name__: cls for cls in FIELDS}
+# What fit sets; names of columns come only where X had some.
+FITTED = ("classes_", "n_features_in_", "feature_names_in_", "feature_map_", "summary_")
+SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
+WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+LONGEST_LABEL = 1000  # characters, which each predicted label takes
+WIDTHS = f"'|O' or '<U' and at most {LONGEST_LABEL}"
 
 
 def save(estimator: EntropyClassifier, path: str | Path) -> None:
@@ -143,107 +108,60 @@ def load(path: str | Path) -> EntropyClassifier:
 
 def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
     """The classifier in the values and arrays of a file."""
-    try:
-        cls = ESTIMATORS[values["estimator"]]
-        estimator = cls(**{k: _unpack(v, arrays) for k, v in values["parameters"].items()})
-        fitted = {name: _unpack(value, arrays) for name, value in values["fitted"].items()}
-        _check_fitted(fitted)
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
-        raise FileFormatError(
-            f"{str(path)!r} is whole, but holds something this version does not understand "
-            f"({error!r}). Load it with the version of extreme-entropy that wrote it."
-        ) from error
-    classes, phi, machine = fitted["classes_"], fitted["feature_map_"], fitted["machine"]
-    names = fitted.get("feature_names_in_")
-    columns = Columns(fitted["n_features_in_"], names, phi.encoding.kinds)
-    estimator.set_fitted(columns, classes, phi, fitted["summary_"])
-    estimator._is_twin = fitted["is_twin"]
+    with understood(path):
+        require(isinstance(values, dict), "the header", "an object", type(values).__name__)
+        require(set(values) <= set(SECTIONS), "the header", f"among {SECTIONS}", sorted(values))
+        name, arrays = values["estimator"], dict(arrays)
+        require(name in ESTIMATORS, "the estimator", " or ".join(ESTIMATORS), name)
+        parameters = {k: _unpack(v, arrays) for k, v in values["parameters"].items()}
+        fitted = {k: _unpack(v, arrays) for k, v in values["fitted"].items()}
+        require(not arrays, "each array", "a part of the classifier", next(iter(arrays), ""))
+        known = ESTIMATORS[name]().get_params(deep=False)
+        require(
+            set(parameters) == set(known), "parameters", " and ".join(known), sorted(parameters)
+        )
+        estimator = ESTIMATORS[name](**parameters)
+        estimator._validate_params()
+        check_fitted(fitted, forest=isinstance(estimator, ExtremeEntropyClassifier))
+        log_priors_and_costs(estimator.priors, estimator.costs, fitted["classes_"])
+        return _become(estimator, **fitted)
+
+
+def _become(
+    estimator: EntropyClassifier,
+    classes_: Array,
+    n_features_in_: int,
+    feature_map_: Any,
+    summary_: Any,
+    is_twin: bool,
+    machine: Any,
+    feature_names_in_: Array | None = None,
+) -> EntropyClassifier:
+    """An unfitted classifier with what another one has learnt."""
+    columns = Columns(n_features_in_, feature_names_in_, feature_map_.encoding.kinds)
+    estimator.set_fitted(columns, classes_, feature_map_, summary_)
+    estimator._is_twin = is_twin
     if machine is not None:
-        estimator._predictor = predictor_of(phi, machine, classes)
+        predictor = predictor_of(feature_map_, machine, classes_)
+        with np.errstate(all="ignore"):
+            projection = predictor.project(feature_map_.encoding.typical[np.newaxis])
+            total = float(predictor.answer("probability", projection).sum())
+        require(abs(total - 1) < 1e-6, "the probabilities of a typical row", "1 in all", total)
+        estimator._predictor = predictor
     return estimator
 
 
-def _check_fitted(fitted: dict[str, Any]) -> None:
-    """Raise unless these are the parts of one classifier, and fit together."""
-    for name, kind in FITTED.items():
-        if not isinstance(fitted.get(name), kind) and name != "feature_names_in_":
-            raise TypeError(f"{name} is {type(fitted.get(name)).__name__}")
-    if set(fitted) - set(FITTED):
-        raise KeyError(*(set(fitted) - set(FITTED)))
-    phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
-    n_classes, forest = len(fitted["classes_"]), isinstance(phi, Forest)
-    if isinstance(summary, ForestSummary) != forest:
-        raise TypeError("summary_")
-    if machine is not None and isinstance(machine, ForestMachine) != forest:
-        raise TypeError("machine")
-    shapes: set[tuple[Any, Any]] = {
-        (phi.d, fitted["n_features_in_"]),
-        (len(fitted.get("feature_names_in_", range(phi.d))), phi.d),
-    }
-    if not forest:
-        shapes |= _shapes_of_machine(phi.h, summary, machine, n_classes)
-    else:
-        n_leaves, n_pairs = sum(phi.n_leaves), n_classes * (n_classes - 1) // 2
-        width = len(phi.encoding.origins)
-        for tree in phi.trees:
-            _check_tree(tree, width)
-        held = phi.held
-        shapes |= {(held.Z.shape, (len(held.labels), width))}
-        shapes |= {(len(part), len(held.labels)) for part in (held.folds, held.counts)}
-        shapes |= {(n_leaves, len(phi.leaves)), (n_leaves, len(summary.leaves))}
-        shapes |= {(phi.n_leaves, summary.n_leaves)}
-        maps = phi.maps
-        for one, leaf in zip(maps, summary.leaves, strict=True):
-            shapes |= _shapes_of_machine(one.h, leaf, None, n_classes)
-        if machine is not None:
-            shapes |= {(n_leaves, len(machine.leaves)), (len(machine.gaussians), n_pairs)}
-            shapes |= {(machine.log_priors.shape, (n_classes,)), (len(machine.pairs), n_pairs)}
-            shapes |= {(machine.log_costs.shape, (n_classes,))}
-            shapes |= {(len(machine.held_out), n_classes)}
-            shapes |= {(machine.shares.shape, (len(phi.trees), n_pairs))}
-            for one, leaf in zip(maps, machine.leaves, strict=True):
-                shapes.add((leaf.shifts.shape, (n_pairs,)))
-                if leaf.machine is not None:
-                    shapes.add((leaf.machine.operators.shape, (len(leaf.columns), one.h)))
-                    shapes.add((len(leaf.machine.gaussians), len(leaf.columns)))
-                if not np.isin(leaf.columns, np.arange(n_pairs)).all():
-                    raise ValueError("a leaf's pairs of classes")
-    wrong = [pair for pair in shapes if pair[0] != pair[1]]
-    if wrong:
-        raise ValueError(f"sizes that do not fit together: {wrong[0]}")
-
-
-def _check_tree(tree: Tree, n_columns: int) -> None:
-    """Raise unless every way through the tree ends in one of its leaves."""
-    nodes = np.arange(len(tree.columns))
-    later = tree.children > nodes[:, np.newaxis]
-    later &= tree.children < len(nodes)
-    leaf = (tree.children < 0) & (tree.children >= -tree.n_leaves)
-    sound = tree.children.shape == (len(nodes), 2) and (later | leaf).all()
-    sound &= len(tree.thresholds) == len(nodes)
-    if not sound or not np.isin(tree.columns, np.arange(n_columns)).all():
-        raise ValueError("a tree that is none")
-
-
-def _shapes_of_machine(
-    h: int, summary: Summary, machine: Machine | None, n_classes: int
-) -> set[tuple[Any, Any]]:
-    """Pairs of sizes that must be equal in sums of h features, and in a machine of them."""
-    shapes: set[tuple[Any, Any]] = {(len(summary.moments), n_classes)}
-    for folds in summary.moments:
-        shapes.add((len(folds), summary.n_folds))
-        for part in folds:
-            shapes |= {(part.mean.shape, (h,)), (part.scatter.shape, (h, h))}
-    if machine is not None:
-        n_pairs = n_classes * (n_classes - 1) // 2
-        shapes |= {
-            (machine.operators.shape, (n_pairs, h)),
-            (machine.log_priors.shape, (n_classes,)),
-            (machine.log_costs.shape, (n_classes,)),
-            (len(machine.gaussians), n_pairs),
-            (len(machine.pairs), n_pairs),
-        }
-    return shapes
+@contextmanager
+def understood(path: str | Path) -> Iterator[None]:
+    """What is wrong with the content of a file becomes one error, and one sentence."""
+    try:
+        yield
+    except WRONG as e:
+        reason = str(e) if isinstance(e, ValueError) else repr(e)
+        raise FileFormatError(
+            f"{str(path)!r} is whole, but holds something this version does not understand "
+            f"({reason}). Load it with the version of extreme-entropy that wrote it."
+        ) from e
 
 
 def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
@@ -260,6 +178,11 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
         arrays[name] = value
         return {"array": name}
     if isinstance(value, np.ndarray):
+        if value.dtype.kind == "U" and value.dtype.itemsize > 4 * LONGEST_LABEL:
+            raise InputError(
+                f"Labels must be of a type of at most {LONGEST_LABEL} characters to be saved; "
+                f"{name} is {value.dtype}. Give them shorter names."
+            )
         return {"labels": [_label(item) for item in value.tolist()], "dtype": value.dtype.str}
     if isinstance(value, tuple | list):
         parts = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
@@ -292,22 +215,36 @@ def _label(value: Any) -> Any:
 
 
 def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
+    """A value from JSON; each array is taken out of `arrays`, so that none is used twice."""
     if not isinstance(packed, dict):
         return packed
-    if "array" in packed:
-        return arrays[packed["array"]]
-    if "labels" in packed:
-        return np.array(packed["labels"], dtype=np.dtype(packed["dtype"]))
-    if "tuple" in packed:
-        return tuple(_unpack(item, arrays) for item in packed["tuple"])
-    if "list" in packed:
-        return [_unpack(item, arrays) for item in packed["list"]]
-    if "dict" in packed:
-        return {label: _unpack(item, arrays) for label, item in packed["dict"]}
-    part = PARTS[packed["part"]]
-    inside = {name: _unpack(item, arrays) for name, item in packed["fields"].items()}
-    for field in fields(part):
-        kind = FIELD_TYPES.get(str(field.type), object)
-        if not isinstance(inside.get(field.name, field.default), kind):
-            raise TypeError(f"{packed['part']}.{field.name}")
-    return part(**inside)
+    match packed:
+        case {"array": name, **rest} if not rest:
+            return arrays.pop(name)
+        case {"labels": labels, "dtype": dtype, **rest} if not rest:
+            return _labels(labels, dtype)
+        case {"tuple": items, **rest} if not rest:
+            return tuple(_unpack(item, arrays) for item in items)
+        case {"list": items, **rest} if not rest:
+            return [_unpack(item, arrays) for item in items]
+        case {"dict": items, **rest} if not rest:
+            return {label: _unpack(item, arrays) for label, item in items}
+        case {"part": name, "fields": inside, **rest} if not rest:
+            rules = FIELDS[PARTS[name]]
+            require(set(inside) == set(rules), name, " and ".join(rules), sorted(inside))
+            return PARTS[name](**{key: _unpack(item, arrays) for key, item in inside.items()})
+    raise ValueError(f"a value must be of a known kind; it has {sorted(packed)}")
+
+
+def _labels(labels: Any, dtype: Any) -> Array:
+    """Labels or names, whose type says no more than they need."""
+    require(isinstance(labels, list), "labels", "a list", type(labels).__name__)
+    for label in labels:
+        Scalar().check(label, {}, "a label")
+    if dtype == "|O":
+        return np.array(labels, dtype=object)
+    length = re.fullmatch("<U([0-9]{1,4})", str(dtype))
+    require(length and int(length[1]) <= LONGEST_LABEL, "the type of labels", WIDTHS, dtype)
+    text = np.array(labels, dtype=dtype)
+    require(text.tolist() == labels, "labels", f"text of type {dtype}", labels)
+    return text

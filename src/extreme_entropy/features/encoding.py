@@ -145,6 +145,13 @@ class Encoding:
         return len(self.typical)
 
     @property
+    def size(self) -> int:
+        """Encoded columns."""
+        of_dates = sum(len(date.parts) for date in self.dates)
+        of_categories = sum(category.size for category in self.categories)
+        return len(self.numbers) + len(self.gaps) + of_dates + of_categories
+
+    @property
     def plain(self) -> bool:
         """Whether columns stay what they are."""
         return len(self.numbers) == self.d and not len(self.gaps)
@@ -175,7 +182,7 @@ class Encoding:
         if self.plain:
             return np.where(np.isnan(X), self.typical, X).astype(X.dtype) if _has_gaps(X) else X
         folds = X[:, self.d] if X.shape[1] > self.d else None
-        encoded = np.empty((len(X), len(self.origins)), X.dtype)
+        encoded = np.empty((len(X), self.size), X.dtype)
         start = len(self.numbers)
         numbers = encoded[:, :start]
         numbers[:] = X[:, self.numbers]

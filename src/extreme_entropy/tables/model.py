@@ -15,7 +15,9 @@ from .. import persistence
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.batches import rows_worth_a_merge
-from ..estimators.saving import pack, unpack
+from ..estimators.saving import pack, understood, unpack
+from ..estimators.schema import require
+from ..features.encoding import ColumnKind
 from ..features.feature_map import same
 from ..metrics import label_text
 from .columns import KINDS, Columns
@@ -27,6 +29,8 @@ Array = np.ndarray[Any, Any]
 
 NUMBERS = 2**23  # cells that are held at once
 FEWEST = 256  # rows, however many columns
+READ_AS = {"number": "number", "boolean": "number", "date": "date", "text": "category"}
+LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 
 
 @dataclass(frozen=True)
@@ -210,22 +214,36 @@ class TableModel:
                 f"{str(path)!r} must be a model of a table; it is a classifier saved from Python, "
                 "which knows no columns. Make a model with: eem fit"
             )
-        try:
+        with understood(path):
             table = values["table"]
-            columns = from_plain(Columns, table["columns"])
-            facts = from_plain(FitFacts, table["facts"])
-            kind, target = table["label_kind"], str(table["target"])
-            unknown = {column.kind for column in columns.used} - set(KINDS)
-            if unknown or kind not in TYPES:
-                raise ValueError(f"kinds that are not known: {[kind, *unknown]}")
-            if len(columns.used) != classifier.n_features_in_:
-                raise ValueError("columns that do not fit the classifier")
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise FileFormatError(
-                f"{str(path)!r} is whole, but holds something this version does not understand "
-                f"({error!r}). Load it with the version of extreme-entropy that wrote it."
-            ) from error
-        return cls(classifier, columns, target, kind, facts)
+            columns = from_plain(Columns, table.pop("columns"))
+            facts = from_plain(FitFacts, table.pop("facts"))
+            model = cls(classifier, columns, table.pop("target"), table.pop("label_kind"), facts)
+            require(not table, "the table", "a target, labels, columns and facts", sorted(table))
+            model._check()
+        return model
+
+    def _check(self) -> None:
+        """Raise ValueError unless columns, labels and counts are those of the classifier."""
+        classifier, used = self.classifier, self.columns.used
+        names = [column.name for column in used]
+        theirs = getattr(classifier, "feature_names_in_", np.empty(0)).tolist()
+        require(names == theirs, "the columns", f"those of the classifier, {theirs[:5]}", names[:5])
+        kinds = classifier.feature_map_.encoding.kinds or [ColumnKind()] * len(used)
+        for column, kind in zip(used, kinds, strict=True):
+            read = {READ_AS.get(column.kind), "left out", "empty"}
+            alike = column.kind in KINDS and kind.kind in read
+            require(alike, f"column {column.name!r}", kind.kind, column.kind)
+        dtype = classifier.classes_.dtype
+        alike = dtype.kind == LABEL_DTYPES.get(self.label_kind)
+        require(alike, "label_kind", f"that of {dtype}", self.label_kind)
+        target = isinstance(self.target, str) and self.target not in names
+        require(target, "the target", "a column beside the others", self.target)
+        facts = self.facts
+        counts = [facts.rows, facts.rows_without_label, facts.estimated_rows or 0, facts.size]
+        counts += [*facts.class_counts.values(), *facts.missing.values()]
+        require({*facts.class_counts} <= {*self.label_names}, "class_counts", "of classes", "not")
+        require(min(counts) >= 0, "counts", "not negative", min(counts))
 
 
 class LabelledRows:

@@ -27,9 +27,11 @@ def from_plain(kind: Any, value: Any) -> Any:
         return {str(key): from_plain(inner[1], one) for key, one in value.items()}
     elif is_dataclass(kind) and isinstance(value, dict):
         hints = get_type_hints(kind)
-        known = {name: one for name, one in value.items() if name in hints}
+        unknown = sorted(set(value) - set(hints))
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is no field of {kind}")
         make: Any = kind
-        return make(**{name: from_plain(hints[name], one) for name, one in known.items()})
+        return make(**{name: from_plain(hints[name], one) for name, one in value.items()})
     elif kind is float and type(value) is int:
         return float(value)
     elif isinstance(kind, type) and type(value) is kind:

@@ -1,0 +1,509 @@
+"""What a saved classifier may hold: types, sizes that fit together, ranges.
+
+`FIELDS` names every field of every dataclass that is ever built from a file. A size has a name and
+is the same wherever it is named; in parts of `FRESH` some names stand for sizes of that part alone.
+`LAWS` says what else must hold of parts whose fields are right. `check` does the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..features.content import ContentHash
+from ..features.encoding import N_FOLDS, PARTS, Category, ColumnKind, Date, Encoding
+from ..features.feature_map import FeatureMap, Part
+from ..features.forest import Forest, HeldRows, Tree
+from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.neurons import Radial, Relu, Sigmoid, Similarity
+from ..features.scaling import BINS, Affine, Identity, Quantile
+from ..machine.decision import GaussianPair
+from ..machine.forest import ForestMachine, Leaf
+from ..machine.machine import Machine
+from ..moments.summary import ClassMoments, ForestSummary, Summary
+
+Array = np.ndarray[Any, Any]
+Sizes = dict[str, int]
+
+LARGEST = 1e100  # so that products of a few numbers are finite
+FINITE = float(np.finfo(float).max)  # the largest in units of the user's own
+TINY = float(np.finfo(float).smallest_subnormal)
+LOG = 700.0  # the largest number whose exponential is finite, and a little less
+
+
+def require(holds: Any, where: str, what: str, came: Any) -> None:
+    """Raise ValueError unless it holds, with a clause that says what must and what came."""
+    if isinstance(came, np.ndarray):
+        came = f"an array of {came.dtype} and shape {came.shape}"
+    if not holds:
+        raise ValueError(f"{where} must be {what}; it is {str(came)[:80]}")
+
+
+class Rule(Protocol):
+    """What a value must be."""
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None: ...
+
+
+@dataclass(frozen=True)
+class Number:
+    """A number in a range."""
+
+    least: float = -LARGEST
+    most: float = LARGEST
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        inside = type(value) in (int, float) and self.least <= value <= self.most
+        require(inside, where, f"a number from {self.least:g} to {self.most:g}", value)
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number in a range, below a size, or equal to one."""
+
+    least: int = 0
+    most: int = 2**63 - 1
+    below: str | None = None
+    equal: str | None = None
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        most = self.most if self.below is None else sizes[self.below] - 1
+        inside = type(value) is int and self.least <= value <= most
+        require(inside, where, f"a whole number from {self.least} to {most}", value)
+        if self.equal is not None:
+            require(fits(self.equal, value, sizes), where, f"{sizes[self.equal]}", value)
+
+
+@dataclass(frozen=True)
+class Text:
+    """A string, one of those named if some are."""
+
+    allowed: Collection[str] = ()
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        known = isinstance(value, str) and (value in self.allowed or not self.allowed)
+        require(known, where, " or ".join(map(repr, self.allowed)) or "text", value)
+
+
+class Scalar:
+    """A label, or a name."""
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        known = isinstance(value, str | bool | int) or type(value) is float
+        require(known and value == value, where, "text, a number or a truth value", value)
+
+
+class Flag:
+    """True or False."""
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        require(isinstance(value, bool), where, "true or false", value)
+
+
+class Numbers:
+    """An array of such a shape, whose numbers lie in a range; sizes are names, numbers or None."""
+
+    kinds, what = "f", "float64"
+
+    def __init__(
+        self,
+        *shape: str | int | None,
+        least: float = -LARGEST,
+        most: float | str = LARGEST,
+        gaps: bool = False,
+    ) -> None:
+        self.shape, self.least, self.most, self.gaps = shape, least, most, gaps
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        typed = isinstance(value, np.ndarray) and value.dtype.kind in self.kinds
+        require(typed and value.dtype.name in self.what, where, f"an array of {self.what}", value)
+        shaped = value.ndim == len(self.shape) and all(
+            fits(name, n, sizes) for name, n in zip(self.shape, value.shape, strict=True)
+        )
+        wanted = ", ".join(
+            str(sizes.get(str(name), "any" if name is None else name)) for name in self.shape
+        )
+        require(shaped, where, f"of shape ({wanted})", value)
+        most = sizes[self.most] - 1 if isinstance(self.most, str) else self.most
+        value = value[~np.isnan(value)] if self.gaps else value
+        if value.size:
+            low, high = value.min(), value.max()  # NaN, if there is one
+            inside = f"numbers from {self.least:g} to {most:g}"
+            require(self.least <= low and high <= most, where, inside, f"{low:g} to {high:g}")
+
+
+class Indices(Numbers):
+    """The same of whole numbers from 0, or `least`."""
+
+    kinds, what = "iu", "int8, int16, int32, int64, uint8, uint16, uint32 or uint64"
+
+    def __init__(
+        self, *shape: str | int | None, least: int = 0, most: float | str = 2.0**62
+    ) -> None:
+        super().__init__(*shape, least=least, most=most)
+
+
+@dataclass(frozen=True)
+class Maybe:
+    """None, or what another rule says."""
+
+    rule: Rule
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        if value is not None:
+            self.rule.check(value, sizes, where)
+
+
+@dataclass(frozen=True)
+class Each:
+    """A tuple of so many of a kind."""
+
+    rule: Rule
+    count: str | int | None = None
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        require(isinstance(value, tuple), where, "a tuple", type(value).__name__)
+        same = fits(self.count, len(value), sizes)
+        require(same, where, f"{sizes.get(str(self.count), self.count)} parts", len(value))
+        for i, one in enumerate(value):
+            self.rule.check(one, sizes, f"{where}[{i}]")
+
+
+class One:
+    """A dataclass among some, all of whose fields are right."""
+
+    def __init__(self, *kinds: type) -> None:
+        self.kinds = kinds
+
+    def check(self, value: Any, sizes: Sizes, where: str) -> None:
+        kind = type(value)
+        names = " or ".join(one.__name__ for one in self.kinds)
+        require(kind in self.kinds, where, names, kind.__name__)
+        if kind in FRESH:
+            sizes = {name: n for name, n in sizes.items() if name not in FRESH[kind]}
+        for name, rule in FIELDS[kind].items():
+            rule.check(getattr(value, name), sizes, f"{where}.{name}")
+        if kind in LAWS:
+            what, law = LAWS[kind]
+            require(law(value, sizes), where, what, "not")
+
+
+def fits(name: str | int | None, n: int, sizes: Sizes) -> bool:
+    """Whether n is the size of this name, which may be "size+2"; a new name becomes n."""
+    if name is None or isinstance(name, int):
+        return name is None or n == name
+    name, _, more = name.partition("+")
+    n -= int(more or 0)
+    return sizes.setdefault(name, n) == n
+
+
+def increases(values: Array) -> bool:
+    return bool((np.diff(values) > 0).all())
+
+
+LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
+PHI: dict[str, Rule] = {
+    "content": One(ContentHash),
+    "encoding": One(Encoding),
+    "scaling": One(Affine, Identity, Quantile),
+}
+DECISION: dict[str, Rule] = {
+    "log_priors": Numbers("classes", least=-2 * LOG, most=LOG),
+    "log_costs": Numbers("classes", least=-2 * LOG, most=2 * LOG),
+    "gaussians": Each(One(GaussianPair), "pairs"),
+    "pairs": Each(Each(Whole(), 2), "pairs"),
+    "diagnostics": Each(Text(("degenerate", "one row", "not cross-fitted"))),
+}
+FIELDS: dict[type, dict[str, Rule]] = {
+    ContentHash: {
+        "seed": Whole(most=2**64 - 1),
+        "low": Numbers("d", least=-FINITE, most=FINITE),
+        "per_unit": Numbers("d", least=0, most=np.inf),
+    },
+    ColumnKind: {
+        "kind": Text(("number", "category", "date", "left out", "empty")),
+        "labels": Maybe(Each(Scalar())),
+        "reason": Text(),
+    },
+    Date: {"column": Whole(below="d"), "parts": Each(Text(PARTS))},
+    Category: {
+        "column": Whole(below="d"),
+        "values": Numbers("values", least=-FINITE, most=FINITE),
+        "own": Indices("values+2", least=-1),
+        "n_own": Whole(),
+        "log_odds": Numbers("values+2", N_FOLDS + 1, None, least=-LOG, most=LOG),
+    },
+    Encoding: {
+        "kinds": Maybe(Each(One(ColumnKind), "d")),
+        "typical": Numbers("d", least=-FINITE, most=FINITE, gaps=True),
+        "numbers": Indices(None, most="d"),
+        "gaps": Indices(None, most="d"),
+        "dates": Each(One(Date)),
+        "categories": Each(One(Category)),
+    },
+    Identity: {"d": Whole(equal="encoded")},
+    Affine: {
+        "offset": Numbers("encoded", least=-FINITE, most=FINITE),
+        "factor": Numbers("encoded", least=0, most=FINITE),
+    },
+    Quantile: {
+        "offset": Numbers("encoded", least=-FINITE, most=FINITE),
+        "factor": Numbers("encoded", least=0, most=FINITE),
+        "first": Numbers("encoded", least=0),
+        "last": Numbers("encoded", least=0),
+        "even": Indices("even", most="encoded"),
+        "heights": Numbers("bins"),
+        "slopes": Numbers("bins", least=0, most=1),
+        "uneven": Indices("uneven", most="encoded"),
+        "knots": Numbers("knots", least=-FINITE, most=FINITE),
+        "levels": Numbers("knots", least=0, most=1),
+        "starts": Indices("uneven+1"),
+    },
+    Sigmoid: {"weights": Numbers("seen", "hidden"), "biases": Numbers("hidden")},
+    Relu: {"weights": Numbers("seen", "hidden"), "biases": Numbers("hidden")},
+    Radial: {
+        "columns": Numbers("seen+2", "hidden"),
+        "log_height": Number(-LOG, LOG),
+        "n_linear": Whole(),
+    },
+    Similarity: {
+        "kind": Text(("tanimoto", "sorensen")),
+        "centres": Numbers("seen", "hidden"),
+    },
+    Laplacian: {
+        "landmarks": Numbers("hidden", "seen"),
+        "rates": Numbers("hidden", least=0),
+        "log_height": Number(-LOG, LOG),
+    },
+    Polynomial: {
+        "landmarks": Numbers("hidden", "seen"),
+        "gamma": Number(),
+        "constant": Number(),
+        "degree": Whole(1, 3),
+    },
+    Cosine: {"landmarks": Numbers("hidden", "seen"), "origin": Number()},
+    Part: {
+        "columns": Maybe(Indices("seen", most="encoded")),
+        "weights": Maybe(Numbers("seen", least=0)),
+        "layer": One(*LAYERS),
+        "whitening": Maybe(Numbers("hidden", "hidden")),
+    },
+    FeatureMap: {
+        **PHI,
+        "parts": Each(One(Part)),
+        "relevance": Maybe(Numbers("encoded", least=0)),
+    },
+    Tree: {
+        "columns": Indices("nodes", most="encoded"),
+        "thresholds": Numbers("nodes"),
+        "children": Indices("nodes", 2, least=-(2**62)),
+    },
+    HeldRows: {
+        "Z": Numbers("held", "encoded"),
+        "labels": Indices("held", most="classes"),
+        "folds": Indices("held", most=N_FOLDS - 1),
+        "counts": Numbers("held", least=TINY),
+    },
+    Forest: {
+        **PHI,
+        "trees": Each(One(Tree), "trees"),
+        "leaves": Each(Each(One(Part))),
+        "held": One(HeldRows),
+        "relevance": Numbers("encoded", least=0),
+    },
+    ClassMoments: {
+        "n": Number(0),
+        "mean": Numbers("h"),
+        "scatter": Numbers("h", "h"),
+        "cubic": Numbers("h", least=-FINITE, most=FINITE),
+        "quartic": Number(0, FINITE),
+    },
+    Summary: {"moments": Each(Each(One(ClassMoments), "folds"), "classes")},
+    ForestSummary: {"leaves": Each(One(Summary)), "n_leaves": Each(Whole(1), "trees")},
+    GaussianPair: {"means": Each(Number(), 2), "variances": Each(Number(1 / LARGEST), 2)},
+    Machine: {
+        **DECISION,
+        "operators": Numbers("pairs", "h"),
+        "shrinkage": Numbers("classes", least=0, most=1),
+        "ridges": Numbers("pairs", least=0),
+    },
+    Leaf: {
+        "columns": Indices("pairs", most="all pairs"),
+        "shifts": Numbers("all pairs", least=-LOG, most=LOG),
+        "machine": Maybe(One(Machine)),
+    },
+    ForestMachine: {
+        **DECISION,
+        "leaves": Each(One(Leaf)),
+        "shares": Numbers("trees", "pairs", least=0, most=1),
+        "held_out": Each(Numbers(None, 2), "classes"),
+    },
+}
+# Sizes that each of these parts has for itself.
+FRESH: dict[type, tuple[str, ...]] = {
+    Category: ("values",),
+    Part: ("seen", "hidden"),
+    Tree: ("nodes",),
+    Summary: ("h",),
+    Leaf: ("pairs", "classes", "h"),
+}
+
+
+def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
+    """Whether each column is encoded once, as its kind says."""
+    kinds = encoding.kinds or (ColumnKind(),) * encoding.d
+    at: dict[str, list[int]] = {kind.kind: [] for kind in kinds}
+    for j, kind in enumerate(kinds):
+        at[kind.kind].append(j)
+    named = (
+        (encoding.numbers.tolist(), at.get("number", [])),
+        ([date.column for date in encoding.dates], at.get("date", [])),
+        ([category.column for category in encoding.categories], at.get("category", [])),
+    )
+    may_miss = {*at.get("number", []), *at.get("date", [])}
+    unknown = set(np.flatnonzero(np.isnan(encoding.typical)).tolist())
+    labelled = ((category, kinds[category.column].labels) for category in encoding.categories)
+    return (
+        all(mine == theirs for mine, theirs in named)
+        and all(kind.labels is None or kind.kind == "category" for kind in kinds)
+        and unknown.issubset(at.get("category", []))
+        and increases(encoding.gaps)
+        and may_miss.issuperset(encoding.gaps.tolist())
+        and all(
+            labels is None or set(category.values.tolist()) <= set(range(len(labels)))
+            for category, labels in labelled
+        )
+    )
+
+
+def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
+    """Whether each column of bins has as many as it needs, and each other one knots."""
+    starts, steps = scaling.starts.astype(np.int64), np.diff(scaling.knots) > 0
+    if starts[0] or starts[-1] != len(scaling.knots) or (np.diff(starts) < 2).any():
+        return False
+    steps[starts[1:-1] - 1] = True  # from one column to the next
+    return (
+        len(scaling.heights) == len(scaling.even) * (BINS + 1)
+        and increases(scaling.even)
+        and increases(scaling.uneven)
+        and bool(steps.all())
+        and bool((scaling.first <= scaling.last).all())
+    )
+
+
+def _is_tree(tree: Tree, sizes: Sizes) -> bool:
+    """Whether each node but the first, and each leaf, is below one earlier node."""
+    n, below = len(tree.columns), tree.children
+    once = not n or np.array_equal(np.sort(below, axis=None), np.r_[-n - 1 : 0, 1:n])
+    return once and bool(((below < 0) | (below > np.arange(n)[:, np.newaxis])).all())
+
+
+def _takes_turns(phi: FeatureMap) -> bool:
+    """Whether features of all parts can take turns."""
+    sizes, p = [part.layer.size for part in phi.parts], len(phi.parts)
+    return p > 0 and all(n and n == len(range(i, sum(sizes), p)) for i, n in enumerate(sizes))
+
+
+LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
+    Category: (
+        "categories in increasing order, each with one of its columns or none",
+        lambda one, sizes: (
+            increases(one.values) and one.own.max() < one.n_own <= sizes["values"] + 2
+        ),
+    ),
+    Encoding: ("an encoding of each column as its kind says", _is_encoding),
+    Quantile: ("a curve for each column", _is_curve),
+    Radial: (
+        "neurons of which at most each second is linear",
+        lambda one, sizes: 2 * one.n_linear <= sizes["hidden"],
+    ),
+    Part: (
+        "a layer on columns of its own in increasing order, or on all",
+        lambda one, sizes: (
+            sizes["seen"] == sizes["encoded"] if one.columns is None else increases(one.columns)
+        ),
+    ),
+    FeatureMap: (
+        "parts that take turns, on columns as they are encoded",
+        lambda one, sizes: sizes["encoded"] == one.encoding.size and _takes_turns(one),
+    ),
+    Tree: ("a tree of later nodes and leaves", _is_tree),
+    Forest: (
+        "trees with parts for each leaf that take turns, on columns as they are encoded",
+        lambda one, sizes: (
+            sizes["encoded"] == one.encoding.size
+            and one.trees
+            and len(one.leaves) == sum(one.n_leaves)
+            and all(map(_takes_turns, one.maps))
+        ),
+    ),
+    ForestSummary: (
+        f"sums of {N_FOLDS} folds for each leaf",
+        lambda one, sizes: (
+            len(one.leaves) == sum(one.n_leaves)
+            and all(leaf.n_folds == N_FOLDS for leaf in one.leaves)
+        ),
+    ),
+    Summary: (
+        f"sums of 1 or {N_FOLDS} folds",
+        lambda one, sizes: one.n_folds in (1, N_FOLDS),
+    ),
+    Machine: (
+        "a machine of each pair of classes",
+        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
+    ),
+    ForestMachine: (
+        "a machine of each pair of classes",
+        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
+    ),
+    Leaf: (
+        "a machine of some pairs of classes, or none",
+        lambda one, sizes: (
+            increases(one.columns) and (one.machine is None) == (len(one.columns) == 0)
+        ),
+    ),
+}
+
+
+def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
+    """Raise ValueError unless these are the parts of one fitted classifier."""
+    kinds = (Forest, ForestSummary, ForestMachine) if forest else (FeatureMap, Summary, Machine)
+    rules: dict[str, Rule] = {
+        "n_features_in_": Whole(1, equal="d"),
+        "feature_map_": One(kinds[0]),
+        "summary_": One(kinds[1]),
+        "machine": Maybe(One(kinds[2])),
+        "is_twin": Flag(),
+    }
+    names = {*rules, "classes_", *{"feature_names_in_"} & set(fitted)}
+    require(set(fitted) == names, "fitted", " and ".join(sorted(names)), sorted(fitted))
+    classes = fitted["classes_"]
+    sorted_labels = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1
+    sorted_labels = sorted_labels and np.array_equal(np.unique(classes), classes)
+    require(sorted_labels, "classes_", "two or more labels in increasing order", classes)
+    n_pairs = len(classes) * (len(classes) - 1) // 2
+    sizes = {"classes": len(classes), "pairs": n_pairs, "all pairs": n_pairs}
+    for name, rule in rules.items():
+        rule.check(fitted[name], sizes, name)
+    if "feature_names_in_" in fitted:
+        columns = fitted["feature_names_in_"]
+        named = isinstance(columns, np.ndarray) and columns.shape == (sizes["d"],)
+        named = named and all(isinstance(name, str) for name in columns.tolist())
+        require(named, "feature_names_in_", f"{sizes['d']} names", columns)
+    phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
+    if forest:
+        require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
+    maps = phi.maps if forest else [phi]
+    sums = summary.leaves if forest else [summary]
+    solved = [leaf.machine for leaf in machine.leaves] if forest and machine else [machine]
+    solved = solved if machine else [None] * len(maps)
+    agree = len(maps) == len(sums) == len(solved) and all(
+        len(own.moments[0][0].mean) == one.h
+        and (solution is None or solution.operators.shape[1] == one.h)
+        for one, own, solution in zip(maps, sums, solved, strict=True)
+    )
+    require(agree, "summary_ and machine", "of the features of φ", "not")
