@@ -1,12 +1,19 @@
 """Files are written whole or not at all, with the permissions of any new file."""
 
 import os
+import shutil
 import stat
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
+from extreme_entropy import EEMClassifier, load
 from extreme_entropy.errors import InputError
+from extreme_entropy.estimators.checkpoint import Checkpoint
 from extreme_entropy.files import check_writable, written_whole
 
 
@@ -83,3 +90,87 @@ def test_places_that_take_no_file_are_named(tmp_path):
     with pytest.raises(InputError, match="there is no folder"):
         check_writable(tmp_path / "no" / "a.txt")
     assert os.listdir(tmp_path) == []
+
+
+# -------------------------------------------------------------------- models on full disks
+
+FULL = """
+import sys
+import numpy as np
+from extreme_entropy import EEMClassifier
+from extreme_entropy.errors import ExtremeEntropyError
+
+X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+classifier = EEMClassifier(int(sys.argv[2]), random_state=0).fit(X, y)
+if sys.argv[3:]:
+    import resource
+    resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[3]),) * 2)
+try:
+    classifier.save(sys.argv[1])
+except OSError as error:
+    assert isinstance(error, ExtremeEntropyError)
+    print(error)
+"""
+
+
+def save_elsewhere(path, size, *limit):
+    """What is said by a process that saves a classifier of so many neurons."""
+    words = [sys.executable, "-c", FULL, path, size, *limit]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such limits")
+def test_a_model_larger_than_a_file_may_be_leaves_what_was_there(tmp_path):
+    """The system's words in one sentence, the old file, and nothing beside it."""
+    path = tmp_path / "a.eem"
+    assert save_elsewhere(path, 5) == ""
+    before = path.read_bytes()
+    said = save_elsewhere(path, 40, 10_000)
+    assert "a.eem' could not be written (File too large" in said
+    assert "\n" not in said
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.eem"]
+
+
+def test_a_model_larger_than_the_disk_leaves_what_was_there(tmp_path):
+    """The same of a disk that is full."""
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = shutil.which("mount")
+    words = [mount, "-t", "tmpfs", "-o", "size=64k", "none", disk]
+    if mount is None or subprocess.run(words, capture_output=True).returncode:
+        pytest.skip("a small disk cannot be mounted here")
+    try:
+        assert save_elsewhere(disk / "a.eem", 5) == ""
+        before = (disk / "a.eem").read_bytes()
+        assert "(No space left on device" in save_elsewhere(disk / "a.eem", 40)
+        assert (disk / "a.eem").read_bytes() == before
+        assert os.listdir(disk) == ["a.eem"]
+    finally:
+        subprocess.run(["umount", disk], check=True)
+
+
+def test_threads_that_save_to_one_path_leave_one_whole_model(tmp_path, monkeypatch):
+    """As models and as checkpoints; and none of them sets the umask."""
+    monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was set"))
+    X, y = np.random.default_rng(0).normal(size=(60, 3)), np.arange(60) % 2
+    classifiers = [EEMClassifier(5 + i, random_state=0).fit(X, y) for i in range(4)]
+
+    def keep(classifier):
+        checkpoint = Checkpoint(tmp_path / "checkpoint.eem", every=1)
+        together.wait()
+        for _ in range(5):
+            classifier.save(tmp_path / "model.eem")
+            checkpoint.n += 1
+            checkpoint.keep(classifier)
+
+    together = threading.Barrier(len(classifiers))
+    with ThreadPoolExecutor(len(classifiers)) as pool:
+        list(pool.map(keep, classifiers))
+    for name in ("model.eem", "checkpoint.eem"):
+        assert load(tmp_path / name).n_hidden in {5, 6, 7, 8}
+    assert sorted(p.name for p in tmp_path.rglob("*.*") if p.is_file()) == [
+        "checkpoint.eem",
+        "model.eem",
+    ]

@@ -8,7 +8,8 @@
     │   ├── ForgetError                 rows to forget were never learnt
     │   └── TooLargeError (MemoryError) a fit would need more memory than there is
     ├── IncompleteError (NotFittedError) some class has no rows yet, so there is nothing to decide
-    └── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
+    ├── FileFormatError (ValueError)    a file is not a model of ours, or was damaged
+    └── WriteError (OSError)            a model could not be written: the disk is full, say
 
     ExtremeEntropyWarning (UserWarning)
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
@@ -52,6 +53,10 @@ class IncompleteError(ExtremeEntropyError, NotFittedError):
 
 class FileFormatError(ExtremeEntropyError, ValueError):
     """A file is not a saved model of ours, or it was damaged."""
+
+
+class WriteError(ExtremeEntropyError, OSError):
+    """A model could not be written, as to a disk that is full; what was there is unchanged."""
 
 
 class ExtremeEntropyWarning(UserWarning):

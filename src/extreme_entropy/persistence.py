@@ -15,7 +15,7 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from .errors import FileFormatError
+from .errors import FileFormatError, WriteError
 from .files import written_whole
 
 Array = np.ndarray[Any, Any]
@@ -40,8 +40,14 @@ def write(
         "values": text,
         "sha256": _digest(VERSION, text, arrays),
     }
-    with written_whole(path, durable=durable) as temporary:
-        save_file(arrays, temporary, metadata=header)
+    try:
+        with written_whole(path, durable=durable) as temporary:
+            save_file(arrays, temporary, metadata=header)
+    except SafetensorError as error:  # what the system said, in a class of the library's own
+        raise WriteError(
+            f"{str(path)!r} could not be written ({str(error).rpartition(': ')[2]}); what was "
+            "there before is unchanged. Make room, or name another place."
+        ) from error
 
 
 def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -52,17 +58,19 @@ def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
     try:
         with safe_open(path, framework="numpy") as file:
             header = file.metadata() or {}
-            if header.get("format") != FORMAT:
-                raise FileFormatError(
-                    f"{str(path)!r} is a safetensors file, but not a model of this library. "
-                    "Load files written by `save()`."
-                )
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (no dict)
-    except (SafetensorError, OSError, UnicodeDecodeError) as error:
+            names = file.keys() if header.get("format") == FORMAT else []
+            # Of no more bytes than the file has: its header was compared with its size.
+            arrays = {name: file.get_tensor(name) for name in names}
+    except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         raise FileFormatError(
             f"{str(path)!r} cannot be read as a saved model ({error}). It is damaged, cut "
             "short, or another kind of file; load a file written by `save()`."
         ) from error
+    if header.get("format") != FORMAT:
+        raise FileFormatError(
+            f"{str(path)!r} is a safetensors file, but not a model of this library. "
+            "Load files written by `save()`."
+        )
     version, text = header.get("version", ""), header.get("values", "")
     if version != str(VERSION):
         raise FileFormatError(

@@ -9,6 +9,7 @@ disk, and renamed: killed at any moment, the old or the new one is there, whole.
 from __future__ import annotations
 
 import hashlib
+import secrets
 import shutil
 from collections.abc import Iterable, Iterator
 from numbers import Integral
@@ -138,7 +139,7 @@ class Checkpoint(NoCheckpoint):
         values, arrays = pack(learner, solved=False)
         values["checkpoint"] = {"batches": self.n, "digest": self.digest}
         self._beside.mkdir(exist_ok=True)
-        new = self._beside / self.path.name
+        new = self._beside / secrets.token_hex(4)  # another fit may write there, too
         persistence.write(new, values, arrays, durable=True)
         move(new, self.path, durable=True)
         self.kept_n, self.kept_digest = self.n, self.digest
