@@ -45,6 +45,16 @@ def test_codes_measure_as_scipy_does(rng, dtype, close, offset):
     np.testing.assert_allclose(layer.first(20)(Z), theirs[:, :20], rtol=close)
 
 
+def test_a_landmark_far_off_costs_digits_but_never_overflows(rng):
+    """Distances to those near by are lost in rounding; a kernel is no larger than its height."""
+    rows = mixed_columns(rng)
+    landmarks = on_knots(rows[:50], rows)
+    landmarks[0, 0] = -1e30
+    layer = Laplacian(landmarks, np.full(50, 0.1), 0.5).quickest()
+    assert isinstance(layer, Coded)
+    assert layer(rows).max() <= np.exp(0.5)
+
+
 def test_landmarks_stay_near_their_rows(rng):
     """Columns of few values are not moved at all; all others by a fraction of their spread."""
     rows = mixed_columns(rng)

@@ -11,7 +11,7 @@ landmarks lie is our choice, so that their coordinates are moved to knots when �
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ class Coded:
     low: Array  # k_b − k_0 of each code   (codes,)
     high: Array  # k_{b+1} − k_0
     product: Array  # codes ↦ ln c − b‖z−l‖₁   (codes, h)
+    log_height: float  # ln c; an exponent is larger by rounding alone
 
     @property
     def size(self) -> int:
@@ -42,7 +43,7 @@ class Coded:
 
     def first(self, k: int) -> Coded:
         """The layer of the first k landmarks."""
-        return Coded(self.origin, self.reach, self.column, self.low, self.high, self.product[:, :k])
+        return replace(self, product=self.product[:, :k])
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         n, d = Z.shape
@@ -55,7 +56,7 @@ class Coded:
         np.maximum(codes, self.low, out=codes)
         np.minimum(codes, self.high, out=codes)
         H = np.matmul(codes, self.product, out=None if out is None else out[:n])
-        return np.exp(H, out=H)
+        return np.exp(np.minimum(H, Z.dtype.type(self.log_height), out=H), out=H)
 
 
 def coded(landmarks: Array, rates: Array, log_height: float) -> Coded | None:
@@ -90,6 +91,7 @@ def coded(landmarks: Array, rates: Array, log_height: float) -> Coded | None:
         np.concatenate(low).astype(dtype),
         np.concatenate(high).astype(dtype),
         table.astype(dtype),
+        log_height,
     )
 
 
