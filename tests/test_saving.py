@@ -4,6 +4,11 @@ import json
 import os
 import pickle
 import stat
+import subprocess
+import sys
+import tracemalloc
+from dataclasses import fields
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,8 +17,15 @@ from safetensors.numpy import load_file, save_file
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, load, persistence
+from extreme_entropy import (
+    EEKMClassifier,
+    EEMClassifier,
+    ExtremeEntropyClassifier,
+    load,
+    persistence,
+)
 from extreme_entropy.errors import FileFormatError, InputError
+from extreme_entropy.estimators.schema import FIELDS, FRESH, LAWS
 
 ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
 KERNELS = ["rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
@@ -338,6 +350,15 @@ def drop(*where):
     return change
 
 
+def put(name, array):
+    """A change that puts an array in the place of another."""
+    return lambda values, arrays: arrays.update({name: np.array(array)})
+
+
+FIRST_SUMS = ("fitted", "summary_", "fields", "moments", "tuple", 0, "tuple", 0, "fields")
+FIRST_PAIR = ("fitted", "machine", "fields", "gaussians", "tuple", 0, "fields")
+
+
 def deep(depth):
     value = 0
     for _ in range(depth):
@@ -385,6 +406,45 @@ HOSTILE = {
         values, arrays
     ),
     "no arrays": lambda values, arrays: arrays.clear(),
+    "labels of gigabytes": set_in(
+        "fitted", "classes_", to={"labels": [0, 1], "dtype": "S2000000000"}
+    ),
+    "wide labels": set_in("fitted", "classes_", to={"labels": ["a", "b"], "dtype": "<U100000000"}),
+    "labels cut": set_in("fitted", "classes_", to={"labels": ["ab", "ac"], "dtype": "<U1"}),
+    "labels in labels": set_in("fitted", "classes_", to={"labels": [["a"], ["b"]], "dtype": "|O"}),
+    "one label": put("classes_", [3]),
+    "one label twice": put("classes_", [3, 3]),
+    "labels not sorted": put("classes_", [1, 0]),
+    "NaN for a label": put("classes_", [0.0, np.nan]),
+    "NaN sums": put("summary_.moments.0.0.mean", np.full(8, np.nan)),
+    "endless sums": put("summary_.moments.1.2.scatter", np.full((8, 8), np.inf)),
+    "huge sums": put("summary_.moments.1.2.scatter", np.full((8, 8), 1e200)),
+    "other sums": put("summary_.moments.1.2.scatter", np.ones((8, 7))),
+    "single precision": put("summary_.moments.1.2.scatter", np.ones((8, 8), np.float32)),
+    "fewer than no rows": set_in(*FIRST_SUMS, "n", to=-1.0),
+    "endless rows": set_in(*FIRST_SUMS, "n", to=10**400),
+    "rows are true": set_in(*FIRST_SUMS, "n", to=True),
+    "columns are true": set_in("fitted", "n_features_in_", to=True),
+    "another column": set_in("fitted", "n_features_in_", to=6),
+    "no variance": set_in(*FIRST_PAIR, "variances", to={"tuple": [0.0, 1.0]}),
+    "three means": set_in(*FIRST_PAIR, "means", to={"tuple": [0.0, 1.0, 2.0]}),
+    "other operators": put("machine.operators", np.ones((1, 7))),
+    "operators that overflow": put("machine.operators", np.full((1, 8), 1e150)),
+    "knots in no order": put("feature_map_.scaling.slopes", -np.ones(5 * 1025)),
+    "no threads": set_in("parameters", "n_jobs", to=0),
+    "unknown activation": set_in("parameters", "activation", to="magic"),
+    "negative ridge": set_in("parameters", "ridge", to=-1.0),
+    "costs of no class": set_in("parameters", "costs", to={"dict": [[7, 2.0]]}),
+    "parameter is missing": drop("parameters", "ridge"),
+    "another section": set_in("more", to=1),
+    "more in a value": set_in("fitted", "classes_", "more", to=1),
+    "another array": put("more", np.ones(3)),
+    "one array twice": set_in("fitted", "machine", "fields", "ridges", to={"array": "classes_"}),
+    "linear neurons beyond": set_in(
+        *("fitted", "feature_map_", "fields", "parts", "tuple", 0, "fields", "layer"),
+        *("fields", "n_linear"),
+        to=5,
+    ),
 }
 
 
@@ -393,6 +453,89 @@ def test_a_header_that_makes_no_sense_is_refused(saved, change):
     """Even with a matching checksum nothing but our own parts is ever built."""
     path, _, _ = saved
     rewrite(path, change)
+    with pytest.raises(FileFormatError, match="does not understand"):
+        load(path)
+
+
+def test_what_must_hold_and_what_came_are_told(saved):
+    """In one sentence, with the place."""
+    path, _, _ = saved
+    rewrite(path, put("summary_.moments.0.0.scatter", np.ones((3, 3))))
+    with pytest.raises(FileFormatError) as caught:
+        load(path)
+    place = "summary_.moments[0][0].scatter must be of shape (8, 8); it is an array of float64"
+    assert place in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_every_field_of_every_part_is_checked():
+    """The schema is closed: no field is left to chance."""
+    for part, rules in FIELDS.items():
+        assert {field.name for field in fields(part)} == set(rules), part
+    assert set(FRESH) | set(LAWS) <= set(FIELDS)
+
+
+@pytest.mark.parametrize(
+    "change", ["labels of gigabytes", "wide labels", "linear neurons beyond", "deep nesting"]
+)
+def test_a_hostile_file_takes_little_memory(saved, change):
+    """No more than a few times its own size."""
+    path, _, _ = saved
+    rewrite(path, HOSTILE[change])
+    tracemalloc.start()
+    try:
+        with pytest.raises(FileFormatError):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 20 * path.stat().st_size
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "declared",
+    [
+        {"shape": [10**12], "data_offsets": [0, 8 * 10**12]},
+        {"shape": [0, 2**62], "data_offsets": [0, 0]},
+        {"shape": [1] * 100},
+        {"dtype": "BF16"},
+        {"dtype": "F8_E4M3"},
+    ],
+    ids=str,
+)
+def test_arrays_larger_than_the_file_or_of_strange_types_are_refused(path, declared):
+    """Before there is memory for them."""
+    entry = {"dtype": "F64", "shape": [1], "data_offsets": [0, 8], **declared}
+    header = {"__metadata__": {"format": persistence.FORMAT}, "a": entry}
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(8))
+    with pytest.raises(FileFormatError, match="cannot be read"):
+        load(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("feature_map_.scaling.starts", [0, 5]),
+        ("feature_map_.trees.1.columns", [99, 99, 99]),
+        ("feature_map_.encoding.categories.0.own", [0, 1, 2, 9, 9]),
+        ("feature_map_.encoding.categories.0.values", [0.0, 2.0, 1.0]),
+        ("feature_map_.encoding.numbers", [0, 0]),
+        ("feature_map_.held.labels", None),
+        ("feature_map_.held.counts", None),
+        ("machine.shares", None),
+        ("machine.leaves.0.shifts", None),
+    ],
+)
+def test_a_forest_on_a_frame_is_checked_as_well(name, change, path):
+    """Trees, held rows, categories and curves."""
+    X, y = table(n=200)
+    frame = pd.DataFrame(
+        {"a": X[:, 0], "b": X[:, 1], "c": np.array(list("xyz"))[np.arange(200) % 3]}
+    )
+    forest = ExtremeEntropyClassifier(n_leaves=4, n_landmarks=5, random_state=0).fit(frame, y)
+    forest.save(path)
+    spoilt = persistence.read(path)[1][name] - 1e9 if change is None else change
+    rewrite(path, put(name, spoilt))
     with pytest.raises(FileFormatError, match="does not understand"):
         load(path)
 
@@ -433,7 +576,23 @@ def test_the_header_is_plain_json_without_code(saved):
     assert {array.dtype.kind for array in arrays.values()} <= set("biuf")
 
 
+def test_altered_models_are_refused_or_predict():
+    """A few seconds of `fuzz/models.py`, in a process whose memory is limited."""
+    words = [sys.executable, "-m", "fuzz.models", "--seconds", "5", "--seed", "0"]
+    root = Path(__file__).parents[1]
+    done = subprocess.run(words, cwd=root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 # -------------------------------------------------------------------- what cannot be saved
+
+
+def test_labels_of_a_very_wide_type_are_not_saved(path):
+    """What is saved can be loaded, where the width of labels is limited."""
+    X, y = table()
+    classifier = EEMClassifier(5, random_state=0).fit(X, np.array(["no", "yes"], "<U2000")[y])
+    with pytest.raises(InputError, match="at most 1000 characters"):
+        classifier.save(path)
 
 
 def waves(Z, weights, biases):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from typing import Any, Protocol
 
@@ -30,8 +31,9 @@ Array = np.ndarray[Any, Any]
 Sizes = dict[str, int]
 
 LARGEST = 1e100  # so that products of a few numbers are finite
-FINITE = float(np.finfo(float).max)  # the largest in units of the user's own
+FINITE = float(np.finfo(float).max)
 TINY = float(np.finfo(float).smallest_subnormal)
+ROUNDING = 1e-6  # and more
 LOG = 700.0  # the largest number whose exponential is finite, and a little less
 
 
@@ -107,7 +109,7 @@ class Flag:
 class Numbers:
     """An array of such a shape, whose numbers lie in a range; sizes are names, numbers or None."""
 
-    kinds, what = "f", "float64"
+    dtypes: tuple[str, ...] = ("float64",)
 
     def __init__(
         self,
@@ -119,8 +121,8 @@ class Numbers:
         self.shape, self.least, self.most, self.gaps = shape, least, most, gaps
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        typed = isinstance(value, np.ndarray) and value.dtype.kind in self.kinds
-        require(typed and value.dtype.name in self.what, where, f"an array of {self.what}", value)
+        typed = isinstance(value, np.ndarray) and value.dtype.name in self.dtypes
+        require(typed, where, f"an array of {self.dtypes[0]}", value)
         shaped = value.ndim == len(self.shape) and all(
             fits(name, n, sizes) for name, n in zip(self.shape, value.shape, strict=True)
         )
@@ -139,7 +141,7 @@ class Numbers:
 class Indices(Numbers):
     """The same of whole numbers from 0, or `least`."""
 
-    kinds, what = "iu", "int8, int16, int32, int64, uint8, uint16, uint32 or uint64"
+    dtypes = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
 
     def __init__(
         self, *shape: str | int | None, least: int = 0, most: float | str = 2.0**62
@@ -205,6 +207,7 @@ def increases(values: Array) -> bool:
     return bool((np.diff(values) > 0).all())
 
 
+in_units = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
 LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
 PHI: dict[str, Rule] = {
     "content": One(ContentHash),
@@ -221,7 +224,7 @@ DECISION: dict[str, Rule] = {
 FIELDS: dict[type, dict[str, Rule]] = {
     ContentHash: {
         "seed": Whole(most=2**64 - 1),
-        "low": Numbers("d", least=-FINITE, most=FINITE),
+        "low": in_units("d"),
         "per_unit": Numbers("d", least=0, most=np.inf),
     },
     ColumnKind: {
@@ -232,14 +235,14 @@ FIELDS: dict[type, dict[str, Rule]] = {
     Date: {"column": Whole(below="d"), "parts": Each(Text(PARTS))},
     Category: {
         "column": Whole(below="d"),
-        "values": Numbers("values", least=-FINITE, most=FINITE),
+        "values": in_units("values"),
         "own": Indices("values+2", least=-1),
         "n_own": Whole(),
-        "log_odds": Numbers("values+2", N_FOLDS + 1, None, least=-LOG, most=LOG),
+        "log_odds": Numbers("values+2", N_FOLDS + 1, None, least=-2 * LOG, most=2 * LOG),
     },
     Encoding: {
         "kinds": Maybe(Each(One(ColumnKind), "d")),
-        "typical": Numbers("d", least=-FINITE, most=FINITE, gaps=True),
+        "typical": in_units("d", gaps=True),
         "numbers": Indices(None, most="d"),
         "gaps": Indices(None, most="d"),
         "dates": Each(One(Date)),
@@ -247,19 +250,19 @@ FIELDS: dict[type, dict[str, Rule]] = {
     },
     Identity: {"d": Whole(equal="encoded")},
     Affine: {
-        "offset": Numbers("encoded", least=-FINITE, most=FINITE),
-        "factor": Numbers("encoded", least=0, most=FINITE),
+        "offset": in_units("encoded"),
+        "factor": in_units("encoded", least=0),
     },
     Quantile: {
-        "offset": Numbers("encoded", least=-FINITE, most=FINITE),
-        "factor": Numbers("encoded", least=0, most=FINITE),
+        "offset": in_units("encoded"),
+        "factor": in_units("encoded", least=0),
         "first": Numbers("encoded", least=0),
         "last": Numbers("encoded", least=0),
         "even": Indices("even", most="encoded"),
         "heights": Numbers("bins"),
-        "slopes": Numbers("bins", least=0, most=1),
+        "slopes": Numbers("bins", least=-ROUNDING, most=1 + ROUNDING),
         "uneven": Indices("uneven", most="encoded"),
-        "knots": Numbers("knots", least=-FINITE, most=FINITE),
+        "knots": in_units("knots"),
         "levels": Numbers("knots", least=0, most=1),
         "starts": Indices("uneven+1"),
     },
@@ -318,9 +321,9 @@ FIELDS: dict[type, dict[str, Rule]] = {
     ClassMoments: {
         "n": Number(0),
         "mean": Numbers("h"),
-        "scatter": Numbers("h", "h"),
-        "cubic": Numbers("h", least=-FINITE, most=FINITE),
-        "quartic": Number(0, FINITE),
+        "scatter": Numbers("h", "h", least=-(LARGEST**1.5), most=LARGEST**1.5),
+        "cubic": in_units("h"),
+        "quartic": Number(-FINITE, FINITE),
     },
     Summary: {"moments": Each(Each(One(ClassMoments), "folds"), "classes")},
     ForestSummary: {"leaves": Each(One(Summary)), "n_leaves": Each(Whole(1), "trees")},
@@ -329,11 +332,11 @@ FIELDS: dict[type, dict[str, Rule]] = {
         **DECISION,
         "operators": Numbers("pairs", "h"),
         "shrinkage": Numbers("classes", least=0, most=1),
-        "ridges": Numbers("pairs", least=0),
+        "ridges": Numbers("pairs"),
     },
     Leaf: {
         "columns": Indices("pairs", most="all pairs"),
-        "shifts": Numbers("all pairs", least=-LOG, most=LOG),
+        "shifts": Numbers("all pairs", least=-2 * LOG, most=2 * LOG),
         "machine": Maybe(One(Machine)),
     },
     ForestMachine: {
@@ -408,7 +411,12 @@ def _takes_turns(phi: FeatureMap) -> bool:
     return p > 0 and all(n and n == len(range(i, sum(sizes), p)) for i, n in enumerate(sizes))
 
 
-LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
+Law = tuple[str, Callable[[Any, Sizes], Any]]
+PAIRS: Law = (
+    "a machine of each pair of classes",
+    lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
+)
+LAWS: dict[type, Law] = {
     Category: (
         "categories in increasing order, each with one of its columns or none",
         lambda one, sizes: (
@@ -452,14 +460,8 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
         f"sums of 1 or {N_FOLDS} folds",
         lambda one, sizes: one.n_folds in (1, N_FOLDS),
     ),
-    Machine: (
-        "a machine of each pair of classes",
-        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
-    ),
-    ForestMachine: (
-        "a machine of each pair of classes",
-        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
-    ),
+    Machine: PAIRS,
+    ForestMachine: PAIRS,
     Leaf: (
         "a machine of some pairs of classes, or none",
         lambda one, sizes: (
