@@ -587,6 +587,15 @@ def test_altered_models_are_refused_or_predict():
 # -------------------------------------------------------------------- what cannot be saved
 
 
+def test_numbers_that_would_not_be_loaded_are_not_saved(path):
+    """What is saved can be loaded; whoever has such columns learns it in time."""
+    X, y = table()
+    classifier = EEKMClassifier(5, kernel="rbf", scale=None, ridge=0.0).fit(X * 1e-80, y)
+    with pytest.raises(InputError, match=r"layer.columns must be numbers from .* be pickled"):
+        classifier.save(path)
+    assert not path.exists()
+
+
 def test_labels_of_a_very_wide_type_are_not_saved(path):
     """What is saved can be loaded, where the width of labels is limited."""
     X, y = table()

@@ -49,7 +49,10 @@ def save(estimator: EntropyClassifier, path: str | Path) -> None:
 def pack(
     estimator: EntropyClassifier, *, solved: bool = True
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A fitted classifier as plain values and arrays; with its machine, if that can be solved."""
+    """A fitted classifier as plain values and arrays, which `unpack` takes.
+
+    With its machine, if that can be solved.
+    """
     check_is_fitted(estimator)
     solved &= bool(estimator.summary_.counts.any(axis=1).all())
     fitted = {name: getattr(estimator, name) for name in FITTED if hasattr(estimator, name)}
@@ -64,6 +67,13 @@ def pack(
         },
         "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
+    try:
+        unpack(values, arrays, "")
+    except FileFormatError as error:
+        raise InputError(
+            f"Only what can be loaded again is saved; {error.__cause__}. Numbers so large or small "
+            "come of columns without a scale; any classifier can be pickled."
+        ) from error
     return values, arrays
 
 
