@@ -412,6 +412,7 @@ HOSTILE = {
     "wide labels": set_in("fitted", "classes_", to={"labels": ["a", "b"], "dtype": "<U100000000"}),
     "labels cut": set_in("fitted", "classes_", to={"labels": ["ab", "ac"], "dtype": "<U1"}),
     "labels in labels": set_in("fitted", "classes_", to={"labels": [["a"], ["b"]], "dtype": "|O"}),
+    "half a character": set_in("fitted", "classes_", to={"labels": ["a", "\ud800"], "dtype": "|O"}),
     "one label": put("classes_", [3]),
     "one label twice": put("classes_", [3, 3]),
     "labels not sorted": put("classes_", [1, 0]),

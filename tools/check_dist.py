@@ -16,7 +16,7 @@ from readme_renderer import markdown
 
 PACKAGE = "extreme_entropy"
 # What a source archive holds beside its folders.
-FOLDERS = {"src", "tests", "tools", "docs"}
+FOLDERS = {"src", "tests", "fuzz", "tools", "docs"}
 NEEDED = {"Makefile", "README.md", "CHANGELOG.md", "LICENSE", "CITATION.cff", "pyproject.toml"}
 
 

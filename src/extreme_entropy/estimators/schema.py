@@ -7,6 +7,7 @@ is the same wherever it is named; in parts of `FRESH` some names stand for sizes
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import partial
@@ -34,6 +35,7 @@ LARGEST = 1e100  # so that products of a few numbers are finite
 FINITE = float(np.finfo(float).max)
 TINY = float(np.finfo(float).smallest_subnormal)
 ROUNDING = 1e-6  # and more
+HALF = re.compile("[\ud800-\udfff]")  # of a character
 LOG = 700.0  # the largest number whose exponential is finite, and a little less
 
 
@@ -43,6 +45,11 @@ def require(holds: Any, where: str, what: str, came: Any) -> None:
         came = f"an array of {came.dtype} and shape {came.shape}"
     if not holds:
         raise ValueError(f"{where} must be {what}; it is {str(came)[:80]}")
+
+
+def is_text(value: Any) -> bool:
+    """Whether it is a string of whole characters, which can be written anywhere."""
+    return isinstance(value, str) and not HALF.search(value)
 
 
 class Rule(Protocol):
@@ -87,7 +94,7 @@ class Text:
     allowed: Collection[str] = ()
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = isinstance(value, str) and (value in self.allowed or not self.allowed)
+        known = is_text(value) and (value in self.allowed or not self.allowed)
         require(known, where, " or ".join(map(repr, self.allowed)) or "text", value)
 
 
@@ -95,7 +102,7 @@ class Scalar:
     """A label, or a name."""
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = isinstance(value, str | bool | int) or type(value) is float
+        known = is_text(value) or isinstance(value, bool | int | float)
         require(known and value == value, where, "text, a number or a truth value", value)
 
 

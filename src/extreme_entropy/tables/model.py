@@ -16,7 +16,7 @@ from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.batches import rows_worth_a_merge
 from ..estimators.saving import pack, understood, unpack
-from ..estimators.schema import require
+from ..estimators.schema import is_text, require
 from ..features.encoding import ColumnKind
 from ..features.feature_map import same
 from ..metrics import label_text
@@ -237,7 +237,7 @@ class TableModel:
         dtype = classifier.classes_.dtype
         alike = dtype.kind == LABEL_DTYPES.get(self.label_kind)
         require(alike, "label_kind", f"that of {dtype}", self.label_kind)
-        target = isinstance(self.target, str) and self.target not in names
+        target = is_text(self.target) and self.target not in names
         require(target, "the target", "a column beside the others", self.target)
         facts = self.facts
         counts = [facts.rows, facts.rows_without_label, facts.estimated_rows or 0, facts.size]

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
+from ..estimators.schema import is_text
+
 
 def from_plain(kind: Any, value: Any) -> Any:
     """A plain value as the type it should be; TypeError or ValueError where it is none.
@@ -34,6 +36,6 @@ def from_plain(kind: Any, value: Any) -> Any:
         return make(**{name: from_plain(hints[name], one) for name, one in value.items()})
     elif kind is float and type(value) is int:
         return float(value)
-    elif isinstance(kind, type) and type(value) is kind:
+    elif isinstance(kind, type) and type(value) is kind and (kind is not str or is_text(value)):
         return value
     raise TypeError(f"{str(value)[:80]!r} is not {kind}")
