@@ -23,7 +23,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -213,7 +213,7 @@ def prepare(home: Path) -> dict[str, float]:
     write_table(home / "table.csv")
     words = ["fit", str(home / "table.csv"), "--target", "y", "--model", "eem", "--size", "60"]
     words += ["-o", str(home / "model.eem")]
-    runs = {
+    runs: dict[str, tuple[Callable[..., None], tuple[Any, ...]]] = {
         "kill": (command, (words, home / "log", {})),
         "batches": (fit_batches, (home / "checkpoint", home / "whole.eem")),
     }

@@ -26,6 +26,7 @@ from ..features.scaling import BINS, Affine, Identity, Quantile
 from ..machine.decision import GaussianPair
 from ..machine.forest import ForestMachine, Leaf
 from ..machine.machine import Machine
+from ..moments.sketch import RowSketch
 from ..moments.summary import ClassMoments, ForestSummary, Summary
 
 Array = np.ndarray[Any, Any]
@@ -211,7 +212,7 @@ def fits(name: str | int | None, n: int, sizes: Sizes) -> bool:
 
 
 def increases(values: Array) -> bool:
-    return bool((np.diff(values) > 0).all())
+    return bool((values[1:] > values[:-1]).all())
 
 
 in_units = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
@@ -332,8 +333,20 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "cubic": in_units("h"),
         "quartic": Number(-FINITE, FINITE),
     },
-    Summary: {"moments": Each(Each(One(ClassMoments), "folds"), "classes")},
-    ForestSummary: {"leaves": Each(One(Summary)), "n_leaves": Each(Whole(1), "trees")},
+    RowSketch: {
+        "level": Whole(most=63),
+        "keys": Indices("rows", most=2.0**64),
+        "weights": Numbers("rows", least=TINY),
+    },
+    Summary: {
+        "moments": Each(Each(One(ClassMoments), "folds"), "classes"),
+        "rows": One(RowSketch),
+    },
+    ForestSummary: {
+        "leaves": Each(One(Summary)),
+        "n_leaves": Each(Whole(1), "trees"),
+        "rows": One(RowSketch),
+    },
     GaussianPair: {"means": Each(Number(), 2), "variances": Each(Number(1 / LARGEST), 2)},
     Machine: {
         **DECISION,
@@ -358,6 +371,7 @@ FRESH: dict[type, tuple[str, ...]] = {
     Category: ("values",),
     Part: ("seen", "hidden"),
     Tree: ("nodes",),
+    RowSketch: ("rows",),
     Summary: ("h",),
     Leaf: ("pairs", "classes", "h"),
 }
@@ -445,6 +459,14 @@ LAWS: dict[type, Law] = {
     FeatureMap: (
         "parts that take turns, on columns as they are encoded",
         lambda one, sizes: sizes["encoded"] == one.encoding.size and _takes_turns(one),
+    ),
+    RowSketch: (
+        "keys of uint64 in increasing order, below the bound of its level",
+        lambda one, sizes: (
+            one.keys.dtype == np.uint64
+            and increases(one.keys)
+            and not any(int(key) >> (64 - one.level) for key in one.keys[-1:])
+        ),
     ),
     Tree: ("a tree of later nodes and leaves", _is_tree),
     Forest: (
