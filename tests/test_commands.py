@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from sklearn.metrics import brier_score_loss, log_loss
 
 from extreme_entropy.cli.root import root
 from extreme_entropy.progress import with_progress
@@ -94,9 +95,11 @@ def test_the_whole_story(home, tmp_path):
         "Classes: no 242, yes 58",
         "Columns: 3 used, as 5 numbers: age, weight, city",
         "Not used: name: text with 300 different values in 300 rows",
-        "Missing: age 22",
+        "Missing: age 22 (filled by the median and marked)",
         "Estimated GMean: 0.",
         "95 % interval",
+        "at equal priors and costs",
+        "The interval is for other rows like these",
         f"Written: {model}",
         f"Next: eem evaluate {model} NEW_ROWS",
     ):
@@ -254,6 +257,131 @@ def test_costs_move_the_decision_and_not_the_probabilities(home, tmp_path):
     X = TableModel.load(model).read(people(seed=1))
     assert np.array_equal(dear.predict_proba(X), plain.predict_proba(X))
     assert (dear.predict(X) == "yes").sum() > (plain.predict(X) == "yes").sum()
+
+
+def test_columns_of_the_input_are_copied_to_the_output(home, tmp_path):
+    """Those named, or all, before the predictions; used by the model or not."""
+    new, out = home / "new.parquet", tmp_path / "out.parquet"
+    eem("predict", home / "m.eem", new, "--keep", "name", "--keep", "age", "-o", out)
+    answers = pq.read_table(out)
+    assert answers.column_names == ["name", "age", "prediction"]
+    assert answers.select(["name", "age"]).equals(people(seed=1).select(["name", "age"]))
+    eem("predict", home / "m.eem", new, "--keep-all", "--proba", "-o", out)
+    answers = pq.read_table(out)
+    assert answers.column_names == [*people().column_names, "prediction", "p(no)", "p(yes)"]
+    shown = eem("predict", home / "m.eem", out, "--keep-all", code=1).stderr
+    assert "has a column 'prediction' too" in shown
+    shown = eem("predict", home / "m.eem", new, "--keep", "nam", code=1).stderr
+    assert "Did you mean 'name'?" in shown
+
+
+def test_priors_change_without_refitting(home, tmp_path):
+    """`--priors empirical` is `with_costs(priors="empirical")`, and the same from the fit on."""
+    new, out, model = home / "new.parquet", tmp_path / "out.parquet", tmp_path / "m.eem"
+    eem("predict", home / "m.eem", new, "--proba", "--priors", "empirical", "-o", out)
+    reference = TableModel.load(home / "m.eem")
+    X = reference.read(people(seed=1))
+    expected = reference.classifier.with_costs(priors="empirical").predict_proba(X)[:, 1]
+    assert np.allclose(pq.read_table(out)["p(yes)"], expected, atol=1e-12)
+    words = ("--target", "ill", *QUICK, "--cost", "yes=3", "--priors", "empirical", "-o", model)
+    shown = eem("fit", home / "train.parquet", *words).stdout
+    assert "Priors: classes as frequent as in the table" in shown
+    assert "at equal priors and costs" in shown
+    fitted = TableModel.load(model).classifier
+    assert np.allclose(fitted.predict_proba(X)[:, 1], expected, atol=1e-12)
+    eem("predict", model, new, "--priors", "balanced", "-o", out)  # with the costs of the model
+    labels = fitted.with_costs({"yes": 3}, priors="balanced").predict(X)
+    assert pq.read_table(out)["prediction"].to_pylist() == labels.tolist()
+    eem("fit", new, "--like", model, "-o", tmp_path / "part.eem")
+    assert TableModel.load(tmp_path / "part.eem").classifier.priors == "empirical"
+
+
+def test_evaluation_shows_costs_and_both_priors(home, tmp_path):
+    """Each number by another route: the classifier's answers and scikit-learn."""
+    model = tmp_path / "m.eem"
+    words = ("--target", "ill", *QUICK, "--cost", "yes=20", "-o", model)
+    eem("fit", home / "train.parquet", *words)
+    found = json.loads(eem("evaluate", model, home / "new.parquet", "--json").stdout)
+    fitted, rows = TableModel.load(model), people(seed=1)
+    classifier, X, y = fitted.classifier, fitted.read(rows), np.array(rows["ill"])
+    costs = np.where(y == "yes", 20, 1)
+    assert found["costs"] == {"no": 1, "yes": 20}
+    assert found["mean_cost"] == pytest.approx(costs @ (classifier.predict(X) != y) / 300)
+    assert found["constant_mean_cost"] == pytest.approx((y == "no").mean())  # all predicted "yes"
+    assert found["priors"] == "balanced"
+    for priors in ("balanced", "empirical"):
+        p = classifier.with_costs(priors=priors).predict_proba(X)
+        told = {name: score["value"] for name, score in found["probabilities"][priors].items()}
+        assert told["brier"] == pytest.approx(brier_score_loss(y == "yes", p[:, 1]))
+        assert told["log_loss"] == pytest.approx(log_loss(y, p))
+    share = 58 / 300
+    constant = found["probabilities"]["constant"]["brier"]["value"]
+    assert constant == pytest.approx(((y == "yes") * (1 - 2 * share) + share**2).mean())
+    shown = eem("evaluate", model, home / "new.parquet").stdout
+    assert "(missing yes 20, another 1)" in shown
+    assert "equally frequent classes *" in shown
+    shown = eem("evaluate", model, home / "new.parquet", "--priors", "empirical").stdout
+    assert "classes as frequent as in training *" in shown
+    again = json.loads(
+        eem("evaluate", model, home / "new.parquet", "--priors", "empirical", "--json").stdout
+    )
+    assert again["brier"] == found["probabilities"]["empirical"]["brier"]
+
+
+def test_where_equal_priors_are_worse_than_a_constant_the_evaluation_says_so(tmp_path):
+    """A class of 3 % that is hard to find: the Brier score under equal priors is too large."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.03).astype(int)
+    table = pa.table({"x": rng.normal(size=2000) + 1.5 * y, "y": y})
+    write(table.slice(0, 1000), tmp_path / "old.csv")
+    write(table.slice(1000), tmp_path / "new.csv")
+    eem("fit", tmp_path / "old.csv", "--target", "y", *QUICK, "-o", tmp_path / "m.eem")
+    words = ("evaluate", tmp_path / "m.eem", tmp_path / "new.csv")
+    assert "The probabilities and the decisions are worse than a constant" in eem(*words).stdout
+    assert "worse than a constant" not in eem(*words, "--priors", "empirical").stdout
+
+
+def test_rows_that_were_learnt_are_known_again(home, tmp_path):
+    """In another file and another order; a file of the same name is pointed out at least."""
+    rows = people()
+    write(rows.take(pa.array(np.arange(len(rows))[::-1])), tmp_path / "other.csv")
+    shown = eem("evaluate", home / "m.eem", tmp_path / "other.csv")
+    assert "fitted on these very rows" in shown.stderr
+    write(people(seed=1), tmp_path / "train.parquet")
+    shown = eem("evaluate", home / "m.eem", tmp_path / "train.parquet")
+    assert "a file of this name" in shown.stderr
+    assert eem("evaluate", home / "m.eem", home / "new.parquet").stderr == ""
+
+
+def test_scores_of_all_classes_are_not_defined_where_one_is_absent(home, tmp_path):
+    """The mean cost and the scores of probabilities are."""
+    rows = people(seed=1)
+    write(rows.filter(pa.compute.equal(rows["ill"], "no")), tmp_path / "well.csv")
+    shown = eem("evaluate", home / "m.eem", tmp_path / "well.csv").stdout
+    for title in ("GMean", "Balanced accuracy", "AUC"):
+        assert f"{title:20}not defined: no rows of yes" in shown
+    assert "Mean cost           0." in shown
+    found = json.loads(eem("evaluate", home / "m.eem", tmp_path / "well.csv", "--json").stdout)
+    assert found["gmean"]["value"] is None
+
+
+def test_a_fit_points_out_leaks_small_classes_and_what_becomes_of_gaps(home, tmp_path):
+    """On stderr, and in the report."""
+    rows = people()
+    labels = np.array(rows["ill"]).astype(object)
+    labels[:5] = "maybe"
+    status = np.where(labels == "yes", "closed", "open")
+    city = [None if i % 9 == 0 else c for i, c in enumerate(rows["city"].to_pylist())]
+    rows = rows.drop(["city", "ill"]).append_column("status", pa.array(status))
+    rows = rows.append_column("city", pa.array(city)).append_column("ill", pa.array(labels))
+    table, model, page = tmp_path / "a.parquet", tmp_path / "m.eem", tmp_path / "page.html"
+    shown = eem("fit", write(rows, table), "--target", "ill", *QUICK, "-o", model)
+    assert "Missing: age 22 (filled by the median and marked), city 34 (a category" in shown.stdout
+    assert "300 rows, without maybe\n" in shown.stdout
+    assert "These have fewer: 'maybe' (5)." in shown.stderr
+    assert "(AUC over 0.99): 'status'" in shown.stderr
+    eem("report", model, write(rows, tmp_path / "b.parquet"), "-o", page)
+    assert "(AUC over 0.99): &#39;status&#39;" in page.read_text()
 
 
 def test_a_part_that_lacks_a_class_can_be_fitted_and_merged(home, tmp_path):

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import brier_score_loss
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, load
+from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier, load
 from extreme_entropy.errors import InputError
 
 MACHINES = [
@@ -274,3 +275,20 @@ def test_impossible_stakes_are_refused_by_with_costs(stakes, match):
         machine.with_costs(stakes.get("costs"), priors=stakes.get("priors"))
     assert machine.costs is None
     assert machine.priors == "balanced"
+
+
+def test_where_a_class_is_rare_only_empirical_priors_beat_a_constant_brier_score():
+    """What the docstring of `predict_proba` says: a class of 3 %, hard to find."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(2000) < 0.03).astype(int)
+    X = rng.normal(size=(2000, 2)) + 1.5 * y[:, None]
+    classifier = ExtremeEntropyClassifier(n_landmarks=30, random_state=0).fit(X[:1000], y[:1000])
+    new, truth = X[1000:], y[1000:]
+    brier = {
+        priors: brier_score_loss(
+            truth, classifier.with_costs(priors=priors).predict_proba(new)[:, 1]
+        )
+        for priors in ("balanced", "empirical")
+    }
+    constant = brier_score_loss(truth, np.full(1000, y[:1000].mean()))
+    assert brier["empirical"] < constant < brier["balanced"]

@@ -33,9 +33,10 @@ from sklearn.preprocessing import StandardScaler
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
+from extreme_entropy.machine import learnt
 from extreme_entropy.report import About, build_report, write_report
 from extreme_entropy.report.build import compared_sizes, write_page
-from extreme_entropy.report.evidence import collect, were_learnt
+from extreme_entropy.report.evidence import collect
 from extreme_entropy.report.live import MOST_ROWS, QUANTILES, sorted_projections
 from extreme_entropy.report.page import class_name, percent
 from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
@@ -120,6 +121,12 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
     assert scores["AUC"].value == pytest.approx(roc_auc_score(y == "rare", p), rel=1e-12)
     assert scores["Brier score"].value == pytest.approx(brier_score_loss(y == "rare", p), rel=1e-12)
     assert all(score.low < score.value < score.high for score in scores.values())
+
+
+def were_learnt(classifier, evidence):
+    """Whether the rows of a report are those of the fit."""
+    given = (evidence.labels, evidence.projections[:, 0])
+    return learnt.were_learnt(classifier.machine_, classifier.summary_, *given)
 
 
 def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):

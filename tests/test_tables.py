@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
-from sklearn.metrics import balanced_accuracy_score, brier_score_loss, roc_auc_score
-from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss, roc_auc_score
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import extreme_entropy
 from extreme_entropy import EEMClassifier, gmean_score
@@ -19,7 +19,8 @@ from extreme_entropy.errors import FileFormatError, InputError, MergeError
 from extreme_entropy.metrics import (
     ScoreInterval,
     confusion_counts,
-    gmean_scorer,
+    probability_scores,
+    recall_scores,
     scores_with_intervals,
 )
 from extreme_entropy.tables.columns import Column, Columns
@@ -40,6 +41,11 @@ def csv(folder, text, name="table.csv"):
 def rows_of(path, columns=None):
     """All rows of a table."""
     return [row for batch in open_table(path).batches(columns) for row in batch.to_pylist()]
+
+
+def plain_schema(table):
+    """The types of a table, without codes for categories."""
+    return pa.schema([(f.name, getattr(f.type, "value_type", f.type)) for f in table.schema])
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +72,7 @@ def people():
 
 def test_every_kind_of_file_gives_the_same_rows(people, tmp_path):
     """What is written in one format is read back from it, whatever the format."""
-    schema = pa.schema([(f.name, getattr(f.type, "value_type", f.type)) for f in people.schema])
+    schema = plain_schema(people)
     plain = people.cast(schema)
     expected = plain.to_pylist()
     for name in ("a.parquet", "a.pq", "a.arrow", "a.feather", "a.ipc"):
@@ -308,6 +314,34 @@ def test_identifiers_are_dropped_with_a_reason(people, tmp_path):
     assert not model.facts.warnings
 
 
+def test_whole_numbers_that_identify_rows_are_left_out(people, rng, tmp_path):
+    """Row numbers, increasing ids, and from 1000 rows on numbers that all differ; in text too."""
+    many = pa.concat_tables([people] * 3)
+    n = many.num_rows
+    ids = {
+        "count": np.arange(n, 0, -1),
+        "later": 1000 + np.cumsum(rng.integers(1, 9, n)),
+        "random": rng.permutation(10 * n)[:n],
+        "amount": rng.integers(0, 500, n),
+    }
+    for name, values in ids.items():
+        many = many.append_column(name, pa.array(values))
+    schema = plain_schema(many)
+    write_table(tmp_path / "a.csv", many.cast(schema).to_batches(), schema)
+    for model in (
+        fitted(many, tmp_path),
+        fit_table(open_table(tmp_path / "a.csv"), "ill", model="eem", size=20),
+    ):
+        assert list(model.columns.dropped) == ["count", "later", "random"]
+        assert "amount" in [column.name for column in model.columns.used]
+    few = fitted(many.slice(0, 300), tmp_path)
+    assert few.columns.dropped == {
+        "count": "it only numbers the rows",
+        "later": "whole numbers that increase from row to row",
+    }
+    assert any("all differ: 'random'" in note for note in few.facts.warnings)
+
+
 def test_nothing_left_to_learn_from_is_an_error(tmp_path):
     with pytest.raises(InputError, match="must have a column to learn from beside 'y'"):
         seen(csv(tmp_path, "a,y\n7,0\n7,1\n7,0\n"))
@@ -455,7 +489,7 @@ def test_wide_tables_are_encoded_a_few_rows_at_a_time(model, people, tmp_path, m
     monkeypatch.setattr("extreme_entropy.tables.model.FEWEST", 1)
     again = fitted(people, tmp_path)
     source = open_table(tmp_path / "a.parquet")
-    sizes = [batch.num_rows for batch in again.batches(source, target=True)]
+    sizes = [batch.num_rows for batch in again.batches(source, also=[again.target])]
     assert len(again.feature_names) == 10
     assert sizes == [50] * 8
     X = model.read(people)
@@ -693,7 +727,7 @@ def test_the_model_is_as_good_as_estimated(tmp_path):
     assert expected.low - 0.05 < gmean_score(y[500:], predicted) < expected.high + 0.05
 
 
-def test_an_estimate_is_the_mean_over_folds_with_students_interval(rng):
+def test_an_estimate_is_that_of_all_held_out_rows_together(rng):
     """By scikit-learn's cross-validation of the same folds."""
     X, y = rng.normal(size=(200, 3)), rng.integers(0, 2, 200)
     X[:, 0] += y
@@ -701,11 +735,47 @@ def test_an_estimate_is_the_mean_over_folds_with_students_interval(rng):
     classifier = EEMClassifier(20, random_state=0)
     guess = estimate_gmean(classifier, table, y, 4)
     folds = StratifiedKFold(5, shuffle=True, random_state=4)
-    frame = table.to_pandas()
-    scores = cross_val_score(classifier, frame, y, cv=folds, scoring=gmean_scorer)
-    assert guess.gmean == pytest.approx(scores.mean())
-    reach = 2.7764451051977987 * scores.std(ddof=1) / np.sqrt(5)  # Student's t
-    assert guess.high - guess.gmean == pytest.approx(min(reach, 1 - guess.gmean))
+    predicted = cross_val_predict(classifier, table.to_pandas(), y, cv=folds)
+    assert guess.gmean == pytest.approx(gmean_score(y, predicted))
+    scores = scores_with_intervals(confusion_counts(y, predicted, 2), y, np.full((200, 2), 0.5))
+    assert (guess.low, guess.high) == (scores["gmean"].low, scores["gmean"].high)
+
+
+def test_a_class_of_few_rows_is_named_and_the_others_are_judged(rng):
+    """Its rows are learnt each time and never held out, whatever is found in them."""
+    y = np.repeat(["red", "green", "blue", "alone"], [60, 60, 7, 1])
+    table = pa.table({"x": rng.normal(size=128) + 3 * (y == "red")})
+    seen = []
+
+    class Watched(EEMClassifier):
+        def fit(self, X, y):
+            seen.append(y)
+            return super().fit(X, y)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        guess = estimate_gmean(Watched(20, random_state=0), table, y, 0)
+        few = estimate_gmean(EEMClassifier(20), table.slice(60), y[60:], 0)
+    assert guess.not_judged == ("alone", "blue")
+    assert 0.3 < guess.low < guess.gmean < guess.high < 1
+    assert [len(y) for y in seen] == [104] * 5
+    assert all(np.isin(["alone", "blue"], y).all() and (y == "blue").sum() == 7 for y in seen)
+    assert few is None  # of one class that has enough rows
+
+
+def test_the_note_on_small_classes_says_why_and_what_is_estimated(people, tmp_path):
+    """One sentence for three classes, another where no estimate is left."""
+    labels = people["ill"].to_pylist()
+    labels[:5] = ["maybe"] * 5
+    three = people.set_column(people.num_columns - 1, "ill", pa.array(labels))
+    model = fitted(three, tmp_path)
+    assert "'maybe' (5)" in model.facts.warnings[0]
+    assert "that of the other classes" in model.facts.warnings[0]
+    assert model.facts.estimate.not_judged == ("maybe",)
+    yes, no = (people.filter(pa.compute.equal(people["ill"], label)) for label in ("yes", "no"))
+    model = fitted(pa.concat_tables([yes.slice(0, 2), no.slice(0, 4)]), tmp_path)
+    assert "'no' (4), 'yes' (2). GMean needs two classes" in model.facts.warnings[0]
+    assert model.facts.estimate is None
 
 
 def test_of_many_rows_one_fold_is_held_out(rng, monkeypatch):
@@ -718,6 +788,9 @@ def test_of_many_rows_one_fold_is_held_out(rng, monkeypatch):
     assert guess.folds == 1
     assert guess.high - guess.low > 0.1
     assert guess.low < guess.gmean < guess.high
+    rare = np.concatenate([np.repeat(0, 161), np.repeat(1, 39)])
+    guess = estimate_gmean(classifier, pa.table({"x": X[:, 0] + 2 * rare}), rare, 0)
+    assert guess.folds == 5  # since a fifth of 39 rows are too few
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -736,6 +809,12 @@ def test_scores_are_scikit_learns(k, rng):
     assert scores["auc"].value == pytest.approx(area)
     brier = brier_score_loss(y, P[:, 1]) if k == 2 else ((P - np.eye(k)[y]) ** 2).sum(1).mean()
     assert scores["brier"].value == pytest.approx(brier)
+    losses = probability_scores(y, P)
+    assert losses["brier"] == scores["brier"]
+    assert losses["log_loss"].value == pytest.approx(log_loss(y, P))
+    certain = probability_scores(np.array([1]), np.array([[1.0, 0.0]]))["log_loss"]
+    assert certain.value == pytest.approx(log_loss([1], [[1.0, 0.0]], labels=[0, 1]))
+    assert (certain.low, certain.high) == (0, certain.value)  # of one row
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -779,10 +858,29 @@ def test_where_rows_abound_the_bootstrap_is_the_normal_interval(rng):
     assert score.high - score.low == pytest.approx(2 * 1.96 * error, rel=0.07)
 
 
-def test_a_class_without_rows_leaves_the_auc_undefined():
-    """GMean is that of the classes there are."""
+def test_a_class_without_rows_leaves_scores_of_all_classes_undefined():
+    """Only the mean over rows is defined."""
     y = np.zeros(5, dtype=int)
     P = np.tile([0.7, 0.3], (5, 1))
     scores = scores_with_intervals(confusion_counts(y, y, 2), y, P)
-    assert scores["auc"] == ScoreInterval(None, None, None)
-    assert scores["gmean"].value == 1
+    for name in ("gmean", "balanced_accuracy", "auc"):
+        assert scores[name] == ScoreInterval(None, None, None)
+    assert scores["brier"].value == pytest.approx(0.09)
+
+
+@pytest.mark.parametrize("found", [30, 0])
+def test_no_mistake_or_nothing_found_is_not_certain(found):
+    """Of 30 rows without a mistake the interval is as wide as the rule of three has it."""
+    score = recall_scores(np.array([found, 3000]), np.array([30, 3000]))["gmean"]
+    assert score.value == (found > 0)
+    far = score.low if found else score.high
+    assert abs(far**2 - score.value) == pytest.approx(3 / 30, rel=0.3)
+
+
+@pytest.mark.parametrize("k", [2, 3, 10])
+def test_intervals_of_gmean_hold_the_true_one_in_19_of_20_tables(k, rng):
+    """Where a class has ten rows and few mistakes, of which a bootstrap is too sure."""
+    recalls, rows = rng.uniform(0.85, 0.98, k), np.array([10, *[100] * (k - 1)])
+    scores = [recall_scores(rng.binomial(rows, recalls), rows)["gmean"] for _ in range(200)]
+    true = recalls.prod() ** (1 / k)
+    assert np.mean([score.low <= true <= score.high for score in scores]) > 0.9

@@ -2,70 +2,189 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from ..metrics import confusion_counts, scores_with_intervals
+from ..machine.learnt import were_learnt
+from ..metrics import (
+    ScoreInterval,
+    confusion_counts,
+    predicted_classes,
+    probability_scores,
+    scores_with_intervals,
+)
 from ..tables.model import LabelledRows, TableModel
 from ..tables.reading import open_table
-from .output import FILE, echo_json, json_option, printable, rows_text
+from .output import FILE, echo_json, json_option, printable, priors_option, rows_text, under_priors
 
 Array = np.ndarray[Any, Any]
-TITLES = {
-    "gmean": "GMean",
-    "balanced_accuracy": "Balanced accuracy",
-    "auc": "AUC",
-    "brier": "Brier score",
+TITLES = {"gmean": "GMean", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
+METHODS = "95 % intervals: Beta (of recalls) for GMean and balanced accuracy, normal for the others"
+PRIORS = {
+    "balanced": "equally frequent classes",
+    "empirical": "classes as frequent as in training",
+    "own": "priors of the model",
+    "constant": "training frequencies for every row",
 }
-METHODS = "95 % intervals: bootstrap over rows for the first two, normal for AUC and Brier"
 
 
 @click.command()
 @click.argument("model", type=FILE)
 @click.argument("data", type=FILE)
+@priors_option("those of the model")
 @json_option
-def evaluate(model: Path, data: Path, as_json: bool) -> None:
+def evaluate(model: Path, data: Path, priors: str | None, as_json: bool) -> None:
     """Evaluate MODEL on the rows of DATA, which should be held out from the fit.
 
-    Prints the confusion matrix, GMean, balanced accuracy, AUC and the Brier score.
+    Prints the confusion matrix, GMean, balanced accuracy, AUC, the mean cost of mistakes, and Brier
+    score and log-loss of the probabilities, for equally frequent classes and for classes as
+    frequent as in training.
     """
-    fitted = TableModel.load(model)
+    fitted = under_priors(TableModel.load(model), priors)
     rows = LabelledRows(fitted, open_table(data), "evaluate on", progress="evaluating")
-    classifier = fitted.classifier
-    k = len(classifier.classes_)
-    matrix = np.zeros((k, k), dtype=np.int64)
-    labels, probabilities = [], []
-    for X, y in rows:
-        true, predicted = np.searchsorted(classifier.classes_, (y, classifier.predict(X)))
-        matrix += confusion_counts(true, predicted, k)
-        labels.append(true.astype(np.int8))
-        probabilities.append(classifier.predict_proba(X))
-    scores = scores_with_intervals(matrix, np.concatenate(labels), np.concatenate(probabilities))
+    found = _evaluation(fitted, rows)
+    if found.learnt:
+        note = "The model was fitted on these very rows, so that every score is too good."
+    elif Path(fitted.facts.source).name == data.name:
+        note = "The model was fitted on a file of this name. If it has these rows, every score is "
+        note += "too good."
+    else:
+        note = ""
+    if note:
+        click.echo(f"Note: {note} Evaluate it on rows that were held out.", err=True)
     if as_json:
         echo_json(
             {
                 "rows": rows.rows,
                 "rows_without_label": rows.rows_without_label,
                 "classes": fitted.label_names,
-                "confusion": matrix.tolist(),
-                **{name: asdict(score) for name, score in scores.items()},
+                "rows_were_learnt": found.learnt,
+                "confusion": found.matrix.tolist(),
+                **{name: asdict(score) for name, score in found.scores.items()},
+                "costs": found.costs,
+                "mean_cost": found.mean_cost,
+                "constant_mean_cost": min(found.constant_costs.values()),
+                "priors": found.priors,
+                "probabilities": {
+                    name: {score: asdict(value) for score, value in scores.items()}
+                    for name, scores in found.probabilities.items()
+                },
                 "intervals": METHODS,
             }
         )
         return
     click.echo(rows_text(rows.rows, fitted.target, rows.rows_without_label) + "\n")
-    click.echo(_matrix_text([printable(name) for name in fitted.label_names], matrix) + "\n")
-    for name, score in scores.items():
-        if score.value is None:
-            click.echo(f"{TITLES[name]:20}not defined: some class has no rows")
-        else:
-            interval = f"({score.low:.3f} to {score.high:.3f})"
-            click.echo(f"{TITLES[name]:20}{score.value:.3f}  {interval}")
-    click.echo(f"\n{METHODS}")
+    names = [printable(name) for name in fitted.label_names]
+    click.echo(_matrix_text(names, found.matrix) + "\n")
+    click.echo("\n".join(_score_lines(names, found)) + "\n")
+    click.echo("\n".join(_probability_lines(found)) + "\n")
+    click.echo("\n".join([*_advice(found), METHODS]))
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Scores of a model on rows."""
+
+    matrix: Array  # rows by true (down) and predicted class (across)
+    scores: dict[str, ScoreInterval]  # under the priors of the model
+    priors: str  # a key of `probabilities`
+    probabilities: dict[str, dict[str, ScoreInterval]]  # Brier score and log-loss, by priors
+    costs: dict[str, float]  # of missing a row of each class
+    constant_costs: dict[str, float]  # of a row, if all were predicted as the class
+    learnt: bool  # whether the rows are those of the fit
+
+    @property
+    def mean_cost(self) -> float:
+        """Of a row."""
+        missed = self.matrix.sum(axis=1) - np.diag(self.matrix)
+        return float(missed @ list(self.costs.values()) / self.matrix.sum())
+
+
+def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
+    classifier, k = fitted.classifier, len(fitted.label_names)
+    own = classifier.priors if isinstance(classifier.priors, str) else "own"
+    machines = {
+        name: classifier.with_costs(classifier.costs, priors=name).machine_
+        for name in ("balanced", "empirical")
+    }
+    machines.setdefault(own, classifier.machine_)
+    labels, first, matrix = [], [], np.zeros((k, k), dtype=np.int64)
+    probabilities: dict[str, list[Array]] = {name: [] for name in machines}
+    for X, y in rows:
+        true = np.searchsorted(classifier.classes_, y)
+        projections = classifier.project(X).reshape(len(y), -1)
+        matrix += confusion_counts(true, predicted_classes(machines[own].scores(projections)), k)
+        labels.append(true.astype(np.int8))
+        first.append(projections[:, 0])
+        for name, machine in machines.items():
+            probabilities[name].append(machine.probabilities(projections))
+    y = np.concatenate(labels)
+    by_priors = {name: np.concatenate(parts) for name, parts in probabilities.items()}
+    shares = np.exp(machines["empirical"].log_priors)
+    constant = {"constant": np.tile(shares, (len(y), 1))}
+    given = classifier.costs or {}
+    costs = np.array([float(given.get(label, 1.0)) for label in classifier.classes_.tolist()])
+    each = matrix.sum(axis=1) @ (costs[:, None] * (1 - np.eye(k))) / len(y)
+    return Evaluation(
+        matrix,
+        scores_with_intervals(matrix, y, by_priors[own]),
+        own,
+        {name: probability_scores(y, p) for name, p in (by_priors | constant).items()},
+        dict(zip(fitted.label_names, costs.tolist(), strict=True)),
+        dict(zip(fitted.label_names, each.tolist(), strict=True)),
+        were_learnt(machines[own], classifier.summary_, y, np.concatenate(first)),
+    )
+
+
+def _score_lines(names: list[str], found: Evaluation) -> list[str]:
+    """GMean, balanced accuracy, AUC and the mean cost."""
+    absent = [name for name, n in zip(names, found.matrix.sum(axis=1), strict=True) if not n]
+    lines = []
+    for name, title in TITLES.items():
+        score = found.scores[name]
+        undefined = f"not defined: no rows of {', '.join(absent)}"
+        lines.append(f"{title:20}{undefined if score.value is None else _with_interval(score)}")
+    dear = [f"{n} {c:g}" for n, c in zip(names, found.costs.values(), strict=True) if c != 1]
+    at = f"missing {', '.join(dear)}, another 1" if dear else "every mistake 1"
+    best = min(found.constant_costs, key=lambda name: found.constant_costs[name])
+    lines.append(f"{'Mean cost':20}{found.mean_cost:.3f}  ({at})")
+    lines.append(
+        f"{'':20}{found.constant_costs[best]:.3f}  if every row were predicted {printable(best)}"
+    )
+    return lines
+
+
+def _probability_lines(found: Evaluation) -> list[str]:
+    """Brier score and log-loss under both priors, and of a constant."""
+    lines = [f"{'Probabilities for':38}{'Brier score':26}log-loss"]
+    for name, scores in found.probabilities.items():
+        mark = " *" if name == found.priors else ""
+        brier, loss = (_with_interval(scores[key]) for key in ("brier", "log_loss"))
+        lines.append(f"{PRIORS[name] + mark:38}{brier:26}{loss}")
+    lines.append("* used here; --priors changes it, in eem predict too")
+    return lines
+
+
+def _advice(found: Evaluation) -> list[str]:
+    """Where other priors would do better than those of the model."""
+    brier = {name: scores["brier"].value or 0.0 for name, scores in found.probabilities.items()}
+    worse = ["The probabilities"] if brier[found.priors] > brier["constant"] else []
+    if found.mean_cost > min(found.constant_costs.values()):
+        worse.append("The decisions" if not worse else "the decisions")
+    if found.priors == "empirical" or not worse:
+        return []
+    return [
+        f"{' and '.join(worse)} are worse than a constant on these rows, since the classes are not "
+        "equally frequent.\nTry --priors empirical, which needs no refitting."
+    ]
+
+
+def _with_interval(score: ScoreInterval) -> str:
+    return f"{score.value:.3f}  ({score.low:.3f} to {score.high:.3f})"
 
 
 def _matrix_text(names: list[str], matrix: Array) -> str:

@@ -21,6 +21,7 @@ from .output import (
     json_option,
     model_output,
     printable,
+    priors_option,
     rows_text,
 )
 
@@ -48,6 +49,7 @@ Examples:
     metavar="LABEL=COST",
     help="Cost of missing a row of this label; may be repeated. [default: 1]",
 )
+@priors_option("balanced")
 @click.option(
     "--size",
     type=click.IntRange(1),
@@ -69,6 +71,7 @@ def fit(
     target: str | None,
     model: str | None,
     costs: tuple[str, ...],
+    priors: str | None,
     size: int | None,
     seed: int | None,
     drop: tuple[str, ...],
@@ -94,7 +97,7 @@ def fit(
             raise click.UsageError(
                 f"--like {like} has the target {other.target!r}, not {target!r}."
             )
-        fitted = fit_like(open_table(train), other, costs=by_label, progress=True)
+        fitted = fit_like(open_table(train), other, costs=by_label, priors=priors, progress=True)
     elif target is None:
         raise click.UsageError("Give the column that holds the labels: --target COLUMN")
     else:
@@ -104,6 +107,7 @@ def fit(
             model=model or "auto",
             size=size,
             costs=by_label,
+            priors=priors or "balanced",
             seed=seed or 0,
             drop=drop,
             progress=True,
@@ -118,6 +122,7 @@ def fit(
                 "columns": [column.name for column in fitted.columns.used],
                 "features": fitted.feature_names,
                 "dropped": dict(fitted.columns.dropped),
+                "priors": fitted.classifier.priors,
                 **asdict(fitted.facts),
             }
         )
@@ -141,8 +146,42 @@ def _parse_costs(pairs: tuple[str, ...]) -> dict[str, float] | None:
     return costs or None
 
 
-def _how(folds: int) -> str:
-    return f"{folds}-fold cross-validation" if folds > 1 else "holding out a fifth"
+def _missing_text(fitted: TableModel) -> str:
+    """How many values are missing, and what becomes of them."""
+    gaps = fitted.facts.missing
+    texts = []
+    for what, of_text in (
+        ("filled by the median and marked", False),
+        ("a category of its own", True),
+    ):
+        counts = {
+            column.name: gaps[column.name]
+            for column in fitted.columns.used
+            if column.name in gaps and (column.kind == "text") == of_text
+        }
+        texts += [f"{counts_text(counts, 8)} ({what})"] if counts else []
+    return ", ".join(texts)
+
+
+def _estimate_lines(fitted: TableModel) -> list[str]:
+    """The estimate, what its interval is about, and which classes it leaves out."""
+    facts = fitted.facts
+    guess = facts.estimate
+    if guess is None:
+        return ["Estimated GMean: none; try eem evaluate on rows that were held out"]
+    how = f"{guess.folds}-fold cross-validation" if guess.folds > 1 else "holding out a fifth"
+    at = ", at equal priors and costs" if facts.costs or _own_priors(fitted) else ""
+    names = [printable(name) for name in guess.not_judged]
+    without = f", without {', '.join(names)}" if names else ""
+    return [
+        f"Estimated GMean: {guess.gmean:.3f}, 95 % interval {guess.low:.3f} to {guess.high:.3f}, "
+        f"by {how} of {facts.estimated_rows:,} rows{without}{at}",
+        "  The interval is for other rows like these; rows of another time or place may be harder.",
+    ]
+
+
+def _own_priors(fitted: TableModel) -> bool:
+    return not isinstance(priors := fitted.classifier.priors, str) or priors != "balanced"
 
 
 def model_text(fitted: TableModel) -> str:
@@ -162,22 +201,16 @@ def _print_summary(fitted: TableModel, output: Path) -> None:
         f"Classes: {counts_text(facts.class_counts)}",
         f"Columns: {len(used)} used, as {len(fitted.feature_names)} numbers: {names}{more}",
     ]
-    gaps = {c.name: facts.missing[c.name] for c in used if c.name in facts.missing}
-    if gaps:
-        lines.append(f"Missing: {counts_text(gaps, 8)}; filled by the median, and marked")
+    if missing := _missing_text(fitted):
+        lines.append(f"Missing: {missing}")
     for name, reason in fitted.columns.dropped.items():
         lines.append(f"Not used: {printable(name)}: {reason}")
     lines.append(f"Model: {model_text(fitted)}, seed {facts.seed}")
     for label, cost in (fitted.classifier.costs or {}).items():
         lines.append(f"Cost of missing {printable(label_text(label))}: {cost:g}")
-    if facts.estimate:
-        lines.append(
-            f"Estimated GMean: {facts.estimate.gmean:.3f}, 95 % interval {facts.estimate.low:.3f} "
-            f"to {facts.estimate.high:.3f}, by {_how(facts.estimate.folds)} of "
-            f"{facts.estimated_rows:,} rows{', at equal costs' if facts.costs else ''}"
-        )
-    else:
-        lines.append("Estimated GMean: none; try eem evaluate on rows that were held out")
+    if _own_priors(fitted):
+        lines.append("Priors: classes as frequent as in the table")
+    lines += _estimate_lines(fitted)
     click.echo("\n".join(lines))
     for warning in facts.warnings:
         click.echo(f"Note: {warning}", err=True)

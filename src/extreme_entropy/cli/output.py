@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+from click.decorators import FC
+
+if TYPE_CHECKING:
+    from ..tables.model import TableModel  # which needs pyarrow
 
 FILE = click.Path(path_type=Path)
 json_option = click.option(
@@ -22,6 +27,23 @@ model_output = click.option(
     metavar="MODEL",
     help="The file to write the model to.",
 )
+
+
+def priors_option(default: str) -> Callable[[FC], FC]:
+    """The option that says how frequent classes are."""
+    return click.option(
+        "--priors",
+        type=click.Choice(["balanced", "empirical"]),
+        help="Classes equally frequent, or as frequent as in the training table: then "
+        "probabilities match frequencies, and the frequent class is predicted more often. "
+        f"[default: {default}]",
+    )
+
+
+def under_priors(fitted: TableModel, priors: str | None) -> TableModel:
+    """The same model under other priors, which need no refitting; its own where none are given."""
+    classifier = fitted.classifier
+    return replace(fitted, classifier=classifier.with_costs(classifier.costs, priors=priors))
 
 
 def echo_json(values: dict[str, Any]) -> None:

@@ -9,12 +9,13 @@ import click
 import numpy as np
 import pyarrow as pa
 
+from ..errors import InputError
 from ..files import check_writable
 from ..metrics import label_text
 from ..tables.model import TableModel
-from ..tables.reading import Source, open_table
+from ..tables.reading import open_table
 from ..tables.writing import check_output, write_table
-from .output import FILE, counts_text, echo_json, json_option
+from .output import FILE, counts_text, echo_json, json_option, priors_option, under_priors
 
 
 @click.command()
@@ -28,23 +29,47 @@ from .output import FILE, counts_text, echo_json, json_option
     help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
+@priors_option("those of the model")
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy from DATA; may be repeated.")
+@click.option("--keep-all", is_flag=True, help="Copy all columns of DATA.")
 @json_option
-def predict(model: Path, data: Path, output: str, proba: bool, as_json: bool) -> None:
+def predict(
+    model: Path,
+    data: Path,
+    output: str,
+    proba: bool,
+    priors: str | None,
+    keep: tuple[str, ...],
+    keep_all: bool,
+    as_json: bool,
+) -> None:
     """Predict the label of each row of the table DATA, in the order of its rows.
 
     The column `prediction` holds the labels; with --proba, a column p(LABEL) for each class.
+    Probabilities are for equally frequent classes, so that those of a rare class are far above its
+    frequency; --priors empirical, here or in eem fit, makes them match.
     """
     if output == "-" and as_json:
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
     if output != "-":
         check_output(output)
         check_writable(output)
-    fitted, source = TableModel.load(model), open_table(data)
+    fitted, source = under_priors(TableModel.load(model), priors), open_table(data)
+    kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
     columns = [("prediction", fitted.label_type)]
     columns += [(f"p({name})", pa.float64()) for name in fitted.label_names if proba]
-    schema = pa.schema(columns)
-    write_table(output, _predictions(fitted, source, schema, counts), schema)
+    answers = dict(columns)
+    for name in kept:
+        source.require(name)
+        if name in answers:
+            raise InputError(
+                f"Columns of the output must have different names; {str(data)!r} has a column "
+                f"{name!r} too. Rename it, or name others in --keep."
+            )
+    schema = pa.schema([*(source.schema.field(name) for name in kept), *columns])
+    batches = fitted.batches(source, also=kept, progress="predicting")
+    write_table(output, _predictions(fitted, batches, kept, schema, counts), schema)
     if as_json:
         echo_json({"output": output, "rows": sum(counts.values()), "predicted": counts})
     elif output != "-":
@@ -53,13 +78,20 @@ def predict(model: Path, data: Path, output: str, proba: bool, as_json: bool) ->
 
 
 def _predictions(
-    fitted: TableModel, source: Source, schema: pa.Schema, counts: dict[str, int]
+    fitted: TableModel,
+    batches: Iterator[pa.Table],
+    kept: list[str],
+    schema: pa.Schema,
+    counts: dict[str, int],
 ) -> Iterator[pa.RecordBatch]:
-    for batch in fitted.batches(source, target=False, progress="predicting"):
+    types = schema.types[len(kept) :]
+    proba = len(types) > 1
+    for batch in batches:
         X = fitted.read(batch)
         labels = fitted.classifier.predict(X)
         for label, n in zip(*np.unique(labels, return_counts=True), strict=True):
             counts[label_text(label)] += int(n)
-        answers = [labels, *(fitted.classifier.predict_proba(X).T if len(schema) > 1 else ())]
-        arrays = [pa.array(a, field.type) for a, field in zip(answers, schema, strict=True)]
-        yield pa.RecordBatch.from_arrays(arrays, schema=schema)
+        answers = [labels, *(fitted.classifier.predict_proba(X).T if proba else ())]
+        arrays = [pa.array(a, kind) for a, kind in zip(answers, types, strict=True)]
+        copied = [batch.column(name) for name in kept]
+        yield from pa.Table.from_arrays([*copied, *arrays], schema=schema).to_batches()

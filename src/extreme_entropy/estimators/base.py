@@ -491,6 +491,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class under the priors. Costs do not change probabilities.
 
+        With the default, `priors="balanced"`, classes are taken for equally frequent, and a rare
+        class gets probabilities far above its frequency: their Brier score is often worse than that
+        of a constant. `with_costs(priors="empirical")` makes them match frequencies, without
+        refitting.
+
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \

@@ -63,7 +63,8 @@ default="from_dtype"
         none, and text is refused.
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
         Prior probabilities of the classes: equal, as frequent as in the rows learnt, or as given;
-        a dict names each label, an array follows `classes_`.
+        a dict names each label, an array follows `classes_`. Probabilities match frequencies with
+        "empirical".
     costs : dict of label to cost, optional
         Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
         decision, never the fit or the probabilities: see `with_costs`.

@@ -56,7 +56,8 @@ default="from_dtype"
     decision : {"cross-fitted", "paper"}, default="cross-fitted"
         Gaussians of held-out or of training projections decide.
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-        Prior probabilities of the classes; "balanced" is the paper's ½.
+        Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows
+        learnt, or as given. Probabilities match frequencies with "empirical".
     costs : dict of label to cost, optional
         Cost of misclassifying a row of that label.
     n_jobs : int, optional

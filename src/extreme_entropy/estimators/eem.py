@@ -62,8 +62,9 @@ default="from_dtype"
         Whether Gaussians of held-out or of training projections decide. Held-out ones give
         better thresholds when a class is rare or h is large, at no further pass over the data.
     priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-        Prior probabilities of the classes; "balanced" is the paper's ½. A dict names each label,
-        an array follows `classes_`.
+        Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows
+        learnt, or as given; a dict names each label, an array follows `classes_`. Probabilities
+        match frequencies with "empirical": see `predict_proba`.
     costs : dict of label to cost, optional
         Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
         thresholds, never the fit: see `with_costs`.

@@ -10,7 +10,12 @@ from .classification import (
     label_text,
     predicted_classes,
 )
-from .intervals import ScoreInterval, scores_of_matrix, scores_with_intervals
+from .intervals import (
+    ScoreInterval,
+    probability_scores,
+    recall_scores,
+    scores_with_intervals,
+)
 
 __all__ = [
     "ScoreInterval",
@@ -21,6 +26,7 @@ __all__ = [
     "gmean_scorer",
     "label_text",
     "predicted_classes",
-    "scores_of_matrix",
+    "probability_scores",
+    "recall_scores",
     "scores_with_intervals",
 ]

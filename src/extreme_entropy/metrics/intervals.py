@@ -1,8 +1,10 @@
 """Scores of predictions with 95 % intervals.
 
-GMean and balanced accuracy follow from the confusion matrix: their intervals are percentiles of a
-bootstrap over rows, which draws whole matrices. AUC and the Brier score are means over rows (or
-pairs of rows), and their intervals are normal, the one of AUC after DeLong et al. (1988).
+GMean and balanced accuracy follow from the recalls of all k classes. Their intervals are
+percentiles of draws from Beta(found + 1/k, missed + 1/k) for each recall (Jeffreys' prior where
+k = 2), so that a class without a mistake is not taken for certain, as it would be by a bootstrap.
+AUC, the Brier score and the log-loss are means over rows (or pairs of rows), and their intervals
+are normal, the one of AUC after DeLong et al. (1988).
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ Array = np.ndarray[Any, Any]
 
 DRAWS = 2000
 NORMAL = 1.959963984540054
+LEAST = float(np.finfo(float).eps)  # probability in a log-loss, as scikit-learn has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +45,13 @@ def scores_with_intervals(
     probabilities : ndarray of shape (n_samples, n_classes)
         Of each class.
     seed : int, default=0
-        For the bootstrap.
+        Of the draws.
 
     Returns
     -------
     dict of str to ScoreInterval
-        "gmean", "balanced_accuracy", "auc", "brier".
+        "gmean", "balanced_accuracy", "auc", "brier". With a class that has no rows the first
+        three are not defined.
 
     Examples
     --------
@@ -59,37 +63,41 @@ def scores_with_intervals(
     (0.75, 1.0)
     """
     return {
-        **scores_of_matrix(matrix, seed),
+        **recall_scores(np.diag(matrix), matrix.sum(axis=1), seed),
         "auc": _auc(labels, probabilities),
-        "brier": _brier(labels, probabilities),
+        "brier": probability_scores(labels, probabilities)["brier"],
     }
 
 
-def scores_of_matrix(matrix: Array, seed: int = 0) -> dict[str, ScoreInterval]:
-    """GMean and balanced accuracy, from the confusion matrix alone."""
-    rng = np.random.default_rng(seed)
-    total = int(matrix.sum())
-    drawn = rng.multinomial(total, matrix.ravel() / total, DRAWS).reshape(-1, *matrix.shape)
-    present = matrix.sum(axis=1) > 0  # a class without rows has no recall
-    recalls = _recalls(matrix[None])[:, present], _recalls(drawn)[:, present]
-    gmean, drawn_gmeans = (r.prod(axis=1) ** (1 / r.shape[1]) for r in recalls)
-    balanced, drawn_balanced = (r.mean(axis=1) for r in recalls)
+def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreInterval]:
+    """GMean and balanced accuracy, from the rows of each class and those found among them."""
+    if not rows.all():
+        return dict.fromkeys(("gmean", "balanced_accuracy"), ScoreInterval(None, None, None))
+    k = len(rows)
+    drawn = np.random.default_rng(seed).beta(found + 1 / k, rows - found + 1 / k, (DRAWS, k))
+    recalls = found / rows
     return {
-        "gmean": _percentiles(gmean[0], drawn_gmeans),
-        "balanced_accuracy": _percentiles(balanced[0], drawn_balanced),
+        "gmean": _percentiles(recalls.prod() ** (1 / k), drawn.prod(axis=1) ** (1 / k)),
+        "balanced_accuracy": _percentiles(recalls.mean(), drawn.mean(axis=1)),
     }
 
 
-def _recalls(matrices: Array) -> Array:
-    rows = matrices.sum(axis=2)
-    found = np.diagonal(matrices, axis1=1, axis2=2)
-    # A drawn matrix may lack all rows of a rare class, whose recall is then not known.
-    return np.divide(found, rows, out=np.full(rows.shape, np.nan), where=rows > 0)
+def probability_scores(labels: Array, probabilities: Array) -> dict[str, ScoreInterval]:
+    """Brier score (of the second of two classes, else summed) and log-loss."""
+    k, rows = probabilities.shape[1], np.arange(len(labels))
+    errors = probabilities.copy()
+    errors[rows, labels] -= 1
+    squares = (errors**2).sum(axis=1) / (2 if k == 2 else 1)
+    losses = -np.log(np.maximum(probabilities[rows, labels], LEAST))
+    return {
+        "brier": _mean(squares, 1.0 if k == 2 else 2.0),
+        "log_loss": _mean(losses, -float(np.log(LEAST))),
+    }
 
 
 def _percentiles(value: float, drawn: Array) -> ScoreInterval:
-    low, high = np.nanpercentile(drawn, [2.5, 97.5])
-    return ScoreInterval(float(value), float(low), float(high))
+    low, high = np.percentile(drawn, [2.5, 97.5])
+    return ScoreInterval(float(value), float(min(low, value)), float(max(high, value)))
 
 
 def _auc(labels: Array, probabilities: Array) -> ScoreInterval:
@@ -119,13 +127,10 @@ def _placements(scores: Array, positive: Array) -> Array:
     return np.where(positive, below / n_negative, 1 - below / n_positive)
 
 
-def _brier(labels: Array, probabilities: Array) -> ScoreInterval:
-    """Mean squared error of the probabilities: of the second of two classes, else summed."""
-    errors = probabilities.copy()
-    errors[np.arange(len(labels)), labels] -= 1
-    squares = (errors**2).sum(axis=1) / (2 if probabilities.shape[1] == 2 else 1)
-    spread = float(squares.std(ddof=1) / np.sqrt(len(squares))) if len(squares) > 1 else np.inf
-    return _normal(float(squares.mean()), spread, 1.0 if probabilities.shape[1] == 2 else 2.0)
+def _mean(values: Array, most: float) -> ScoreInterval:
+    n = len(values)
+    spread = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
+    return _normal(float(values.mean()), spread, most)
 
 
 def _normal(value: float, error: float, most: float) -> ScoreInterval:

@@ -10,8 +10,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..errors import InputError
-from ..machine.forest import training_odds
-from ..moments.summary import ForestSummary
 from ..plots.inputs import classifier_and_rows, label_positions, project_rows
 from ..plots.regions import MOST_POINTS, evenly_of_each
 
@@ -71,30 +69,3 @@ def _stacked(above: Any, below: Any) -> Any:
     if sp.issparse(above):
         return sp.vstack([above, below], format="csr")
     return np.concatenate([above, below])
-
-
-def were_learnt(classifier: Any, evidence: Evidence) -> bool:
-    """Whether the rows are those the classifier was fitted on.
-
-    The rows are not kept, but their sums are: equal counts, and equal means and variances of the
-    first projection, are no coincidence.
-    """
-    summary, machine = classifier.summary_, classifier.machine_
-    if not np.array_equal(evidence.counts(len(summary.counts)), summary.counts.sum(axis=1)):
-        return False
-    if isinstance(summary, ForestSummary):
-        return all(
-            abs(evidence.projections[evidence.labels == c, 0].mean() - mean) < 1e-4 * spread + 1e-9
-            for c, mean in enumerate(training_odds(machine, summary))
-            for spread in [np.ptp(evidence.projections[:, 0])]
-            if (evidence.labels == c).any()
-        )
-    operator = machine.operators[0]
-    for c in np.unique(evidence.labels):
-        learnt = summary.of_class(int(c))
-        here = evidence.projections[evidence.labels == c, 0]
-        deviation = np.sqrt(float(operator @ learnt.scatter @ operator) / learnt.n)
-        differences = (here.mean() - operator @ learnt.mean, here.std() - deviation)
-        if np.abs(differences).max() > 1e-4 * deviation + 1e-9:
-            return False
-    return True

@@ -13,10 +13,11 @@ import numpy as np
 from markupsafe import Markup
 
 from ..errors import InputError
+from ..machine.learnt import were_learnt
 from ..metrics import label_text
 from ..plots.operating import rarer
 from .about import About
-from .evidence import Evidence, were_learnt
+from .evidence import Evidence
 from .live import MOST_ROWS, QUANTILES, class_costs, live_data
 from .pictures import MOST_PAIRS, draw_curves, draw_pairs, draw_path, draw_regions, setting_name
 from .scores import Predictions, possible_mistakes, predict_rows, score_cards
@@ -98,7 +99,10 @@ def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, An
         "counts": counts.tolist(),
         "learnt": [f"{n:g}" for n in classifier.summary_.counts.sum(axis=1)],
         "imbalance": float(counts.max() / counts[counts > 0].min()),
-        "same_rows": were_learnt(classifier, evidence),
+        "same_rows": were_learnt(
+            *(classifier.machine_, classifier.summary_),
+            *(evidence.labels, evidence.projections[:, 0]),
+        ),
         "missing": sorted(about.missing.items(), key=lambda item: -item[1]),
         "most_missing": MOST_MISSING,
         "confusion": confusion.tolist(),

@@ -1,6 +1,7 @@
 """A table and its target ↦ a model: a pass over its columns, an estimate, a pass to learn.
 
-The estimate is the GMean of models that are fitted on parts of a sample and predict the rest of it.
+The estimate is the GMean of models that are fitted on parts of a sample and predict the rest of it,
+over the classes that have enough rows to be judged.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import numpy as np
-from scipy.stats import t as student
+import pyarrow as pa
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 
@@ -24,12 +25,13 @@ from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..features.forest import ForestSpec
-from ..metrics import confusion_counts, gmean_score, label_text, scores_of_matrix
+from ..metrics import label_text, recall_scores
 from ..progress import with_progress
 from ..versions import installed_versions
-from .columns import Columns
+from .columns import Column, Columns
+from .hints import hints
 from .model import FitFacts, GMeanEstimate, LabelledRows, TableModel
-from .profile import CLASS_ROWS, TableSample, profile
+from .profile import CLASS_ROWS, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
@@ -41,9 +43,11 @@ MODELS: dict[str, type[EntropyClassifier]] = {
 }
 SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
 FOLDS = 5
+FEWEST_JUDGED = 8  # rows of a class that are held out; its recall is known to ±0.3 at best
 MOST_ESTIMATED = 12_000  # rows
 MOST_NUMBERS = 2**24  # in those rows
 FEWEST_ESTIMATED = 2000  # rows, however many columns
+MOST_HINTED = 2000  # rows that leaks are looked for in
 MANY = 5000  # rows, of which one fold is held out and not each in turn
 
 
@@ -54,6 +58,7 @@ def fit_table(
     model: str = "auto",
     size: int | None = None,
     costs: dict[str, float] | None = None,
+    priors: str = "balanced",
     seed: int = 0,
     drop: Sequence[str] = (),
     progress: bool = False,
@@ -73,6 +78,9 @@ def fit_table(
         Neurons or landmarks, those of each leaf with "auto"; by default as the classifier has it.
     costs : dict of str to float, optional
         Cost of taking a row of a label for another, by the label as text.
+    priors : {"balanced", "empirical"}, default="balanced"
+        Classes equally frequent, or as frequent as in the table. The estimate is made for equal
+        priors and costs.
     seed : int, default=0
         Random seed of the sample and the model.
     drop : sequence of str, default=()
@@ -91,17 +99,21 @@ def fit_table(
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
     profiled = profile(source, target, drop, seed, progress=progress)
     costs_by_label = _costs_by_label(costs, profiled.classes)
-    sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample)
+    sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample.rows)
     X, y = columns.read(sample.rows), sample.labels
-    some = _to_estimate(y, len(columns.used), seed)
+    n_estimated = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // len(columns.used)))
+    some = _some_of_each(y, n_estimated, seed)
     classifier = MODELS[model](n_jobs=n_jobs, random_state=seed)
     if size is not None:
         classifier.set_params(**{SIZE_NAMES[model]: size})
+    notes = _on_small_classes(profiled.classes, profiled.counts)
+    labels, few = np.searchsorted(profiled.classes, y), _some_of_each(y, MOST_HINTED, seed)
+    notes += hints(X, labels, few)
     with _library_warnings() as messages:
         estimate = estimate_gmean(classifier, X.take(some), y[some], seed, progress=progress)
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
         uniform = np.flatnonzero(sample.uniform)
-        drawing = clone(classifier).set_params(costs=costs_by_label)
+        drawing = clone(classifier).set_params(costs=costs_by_label, priors=priors)
         spec, n_classes = classifier.specification(), len(profiled.classes)
         if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
             leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
@@ -120,15 +132,11 @@ def fit_table(
         fitted = TableModel(drawing.twin(), columns, target, profiled.label_kind, facts)
         del profiled, sample, X, drawing  # which take memory, and have done their work
         fitted = _learn(fitted, source, progress)
-    return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
+    return replace(fitted, facts=replace(fitted.facts, warnings=(*notes, *messages)))
 
 
-def _to_estimate(y: Array, n_columns: int, seed: int) -> Array:
-    """Which sampled rows the estimate is made on: of a wide table fewer.
-
-    Rare classes keep their rows.
-    """
-    most = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // n_columns))
+def _some_of_each(y: Array, most: int, seed: int) -> Array:
+    """Which of the sampled rows to take if not all; rare classes keep their rows."""
     if len(y) <= most:
         return np.arange(len(y))
     order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
@@ -138,14 +146,16 @@ def _to_estimate(y: Array, n_columns: int, seed: int) -> Array:
     return np.sort(np.concatenate([kept, others]))
 
 
-def _without_identifiers(columns: Columns, sample: TableSample) -> Columns:
-    """The columns but those that a classifier would leave out."""
-    rows = columns.read(sample.rows)
-    named = np.zeros(len(columns.used), dtype=bool)
-    kinds = frames.profile(rows, named).kinds(named)
-    pairs = list(zip(columns.used, kinds, strict=True))
-    used = tuple(column for column, kind in pairs if kind.kind != "left out")
-    gone = {column.name: kind.reason for column, kind in pairs if kind.kind == "left out"}
+def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
+    """The columns but those that a classifier would leave out, or that count along the file."""
+    cells = {column.name: _identifying(column, rows[column.name]) for column in columns.used}
+    named = np.zeros(len(cells), dtype=bool)
+    kinds = frames.profile(pa.table(cells), named).kinds(named)
+    gone = {n: k.reason for n, k in zip(cells, kinds, strict=True) if k.kind == "left out"}
+    for name, array in cells.items():
+        if pa.types.is_integer(array.type) and _is_increasing(array):
+            gone.setdefault(name, "whole numbers that increase from row to row")
+    used = tuple(column for column in columns.used if column.name not in gone)
     if not used:
         raise InputError(
             "The table must have a column to learn from that is no identifier; none is left: "
@@ -154,16 +164,53 @@ def _without_identifiers(columns: Columns, sample: TableSample) -> Columns:
     return Columns(used, {**columns.dropped, **gone})
 
 
+def _identifying(column: Column, cells: pa.ChunkedArray) -> pa.Array:
+    """The cells of a column, whole numbers as such."""
+    whole = pa.types.is_integer(cells.type) or pa.types.is_string(cells.type)
+    if column.kind == "number" and whole:
+        try:
+            return cells.combine_chunks().cast(pa.int64())
+        except pa.ArrowException:
+            pass
+    return column.read(cells.combine_chunks())
+
+
+def _is_increasing(cells: pa.Array) -> bool:
+    """Whether enough numbers all increase, or all decrease."""
+    steps = np.sign(np.diff(cells.drop_null().to_numpy()))
+    return len(steps) >= frames.SEVERAL and abs(int(steps.sum())) == len(steps)
+
+
+def _on_small_classes(classes: Array, counts: Array) -> list[str]:
+    """Which classes have too few rows to be judged."""
+    few = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
+    if not few:
+        return []
+    listed = ", ".join(f"{name!r} ({n})" for name, n in few.items())
+    rest = (
+        "They are learnt, and the estimated GMean is that of the other classes."
+        if len(few) < len(classes) - 1
+        else "GMean needs two classes, so there is no estimate."
+    )
+    return [
+        f"How well a class is predicted can be estimated from {FEWEST_JUDGED} rows on. These have "
+        f"fewer: {listed}. {rest}"
+    ]
+
+
 def fit_like(
     source: Source,
     like: TableModel,
     *,
     costs: dict[str, float] | None = None,
+    priors: str | None = None,
     progress: bool = False,
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
     twin = like.classifier.twin()
-    twin.set_params(costs=_costs_by_label(costs, twin.classes_))
+    twin.set_params(
+        costs=_costs_by_label(costs, twin.classes_), priors=priors or like.classifier.priors
+    )
     model, size, seed = like.facts.model, like.facts.size, like.facts.seed
     facts = FitFacts(model=model, size=size, seed=seed, costs=costs)
     with _library_warnings() as messages:
@@ -196,29 +243,30 @@ def estimate_gmean(
 ) -> GMeanEstimate | None:
     """GMean of the classifier on rows it has not learnt, and its 95 % interval.
 
-    Each fold is held out in turn, or the first alone where rows are many. None where a class has
-    fewer than two rows.
+    Each fold is held out in turn, or the first alone where rows of all classes are many. Classes
+    of fewer than `FEWEST_JUDGED` rows are learnt and not judged. None where fewer than two are.
     """
-    n_folds = min(FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-    if n_folds < 2:
+    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    judged = counts >= FEWEST_JUDGED
+    if judged.sum() < 2:
         return None
-    splits = StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(np.zeros(len(y)), y)
-    chosen: Any = list(splits)[: 1 if len(y) > MANY else n_folds]
+    rows = np.flatnonzero(judged[labels])
+    splits = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(rows, labels[rows])
+    one = len(y) > MANY and counts[judged].min() >= FOLDS * FEWEST_JUDGED
+    folds = [rows[fold] for _, fold in splits][: 1 if one else FOLDS]
+    chosen: Any = folds
     if progress:
-        chosen = with_progress(chosen, label="estimating", unit="fold", terminal_only=True)
-    confusion, scores, classes = np.zeros(()), [], np.unique(y)
-    for learnt, held_out in chosen:
+        chosen = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
+    found = np.zeros(len(classes))
+    for held_out in chosen:
+        learnt = np.setdiff1d(np.arange(len(y)), held_out)
         fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        predicted = np.searchsorted(classes, fitted.predict(X.take(held_out)))
-        found = confusion_counts(np.searchsorted(classes, y[held_out]), predicted, len(classes))
-        confusion = confusion + found
-        scores.append(gmean_score(y[held_out], classes[predicted]))
-    if len(scores) > 1:
-        reach = student.ppf(0.975, len(scores) - 1) * np.std(scores, ddof=1) / np.sqrt(len(scores))
-        mean = float(np.mean(scores))
-        return GMeanEstimate(mean, max(0.0, mean - reach), min(1.0, mean + reach), len(scores))
-    interval = scores_of_matrix(confusion)["gmean"]
-    return GMeanEstimate(scores[0], interval.low or 0.0, interval.high or 1.0, 1)
+        right = fitted.predict(X.take(held_out)) == y[held_out]
+        found += np.bincount(labels[held_out], weights=right, minlength=len(classes))
+    n = np.bincount(labels[np.concatenate(folds)], minlength=len(classes))
+    score = recall_scores(found[judged], n[judged])["gmean"]
+    names = tuple(label_text(label) for label in classes[~judged])
+    return GMeanEstimate(score.value or 0.0, score.low or 0.0, score.high or 0.0, len(folds), names)
 
 
 def _costs_by_label(costs: dict[str, float] | None, classes: Array) -> dict[Any, float] | None:

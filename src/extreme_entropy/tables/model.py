@@ -37,13 +37,14 @@ LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 class GMeanEstimate:
     """GMean of such models on rows they have not learnt, with a 95 % interval.
 
-    The interval is over the folds, or over the held-out rows of the only one.
+    The interval is about the rows that were held out.
     """
 
     gmean: float
     low: float
     high: float
     folds: int
+    not_judged: tuple[str, ...] = ()  # classes with too few rows, which do not count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,15 +158,15 @@ class TableModel:
         return labels
 
     def batches(
-        self, source: Source, *, target: bool, progress: str | None = None
+        self, source: Source, *, also: Iterable[str] = (), progress: str | None = None
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory.
 
-        Only the columns that are used are read, and the labels if `target`. `progress` is as for
+        Only the columns that are used are read, and `also` these. `progress` is as for
         `Source.batches`.
         """
         self.columns.require(source.schema.names)
-        columns = [column.name for column in self.columns.used] + [self.target] * target
+        columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
         most = max(FEWEST, NUMBERS // len(self.columns.used))
         rows = min(rows_worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
@@ -263,7 +264,7 @@ class LabelledRows:
 
     def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
-        for batch in model.batches(self._source, target=True, progress=self._progress):
+        for batch in model.batches(self._source, also=[model.target], progress=self._progress):
             labelled = batch.filter(has_label(batch.column(model.target)))
             self.rows += labelled.num_rows
             self.rows_without_label += batch.num_rows - labelled.num_rows

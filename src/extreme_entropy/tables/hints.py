@@ -1,0 +1,160 @@
+"""What to know of a table before its estimate is believed: leaks, ordered rows, identifiers.
+
+Each hint is a sentence, and follows from sampled rows in the order of the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.stats import spearmanr
+
+from .columns import as_numbers
+
+Array = np.ndarray[Any, Any]
+
+GIVES_AWAY = 0.99  # AUC of a column alone, above which it may be a leak
+RANGES = 64  # of equally many values, that numbers are grouped by
+FEW = 8  # rows of a class, below which it shows nothing
+MOSTLY = 0.5  # of the values of a column, below which those known do not stand for it
+SEVERAL = 20  # rows, from which on their order shows something
+MANY = 100  # rows, from which on whole numbers that all differ may be an identifier
+MOST_NAMED = 5  # columns
+IN_ORDER = 0.95  # rank correlation of a date with the row number
+ALIKE = 0.3  # how much more often than by chance neighbours share a label: 0 is chance, 1 always
+
+
+def hints(X: pa.Table, labels: Array, some: Array) -> list[str]:
+    """Sentences about a table, from rows in its order and positions of their labels.
+
+    Leaks are looked for in some of the rows.
+    """
+    leaks = _on_leaks(X.take(some), labels[some])
+    return [hint for hint in (leaks, _on_order(X, labels), _on_identifiers(X)) if hint]
+
+
+def _on_leaks(X: pa.Table, labels: Array) -> str:
+    enough = np.flatnonzero(np.bincount(labels)[labels] >= FEW)
+    X, (classes, labels) = X.take(enough), np.unique(labels[enough], return_inverse=True)
+    if len(classes) < 2:
+        return ""
+    found = [name for name in X.column_names if auc_alone(X[name], labels) > GIVES_AWAY]
+    if not found:
+        return ""
+    return (
+        f"A single column tells the classes apart (AUC over {GIVES_AWAY}): {_names(found)}. If its "
+        "value is not known before the label is, it gives the label away, and the estimate is too "
+        "good: leave it out with --drop."
+    )
+
+
+def auc_alone(column: Any, labels: Array) -> float:
+    """AUC of a column alone; with more than two classes the mean of each against the others.
+
+    Numbers are scores as they are, up or down, where most of them are known. Numbers in ranges,
+    categories and missing values are scored by the class frequencies of their group, those of one
+    half of the rows in the other.
+    """
+    counts, cells = np.bincount(labels), column.combine_chunks()
+    if pa.types.is_string(cells.type):
+        groups = cells.dictionary_encode(null_encoding="encode").indices.to_numpy()
+        return _auc_of_groups(groups, labels, counts)
+    values = as_numbers(cells, "date" if pa.types.is_timestamp(cells.type) else "number")
+    grouped, known = _auc_of_groups(_ranges(values), labels, counts), ~np.isnan(values)
+    if known.mean() < MOSTLY or np.bincount(labels[known], minlength=len(counts)).min() < FEW:
+        return grouped
+    areas = _areas(values[known], np.eye(len(counts))[labels[known]])
+    return max(grouped, float(np.maximum(areas, 1 - areas).mean()))
+
+
+def _ranges(values: Array) -> Array:
+    """The range of each number; a frequent number is one of its own, and missing is one."""
+    known = values[~np.isnan(values)]
+    edges = np.unique(np.quantile(known, np.arange(1, RANGES) / RANGES)) if len(known) else known
+    ranges = np.searchsorted(edges, values) + np.searchsorted(edges, values, side="right")
+    return np.where(np.isnan(values), 2 * len(edges) + 1, ranges)
+
+
+def _auc_of_groups(groups: Array, labels: Array, counts: Array) -> float:
+    half = np.random.default_rng(0).permutation(len(labels)) % 2
+    shape = (2, int(groups.max()) + 1, len(counts))
+    cells = np.ravel_multi_index((half, groups, labels), shape)
+    by_half = np.bincount(cells, minlength=int(np.prod(shape))).reshape(shape)
+    areas = []
+    for learnt, scored in (by_half, by_half[::-1]):
+        scores = (learnt + counts / counts.sum()) / (learnt.sum(axis=1, keepdims=True) + 1)
+        areas += [_areas(scores[:, c], scored)[c] for c in range(len(counts))]
+    return float(np.mean(areas))
+
+
+def _areas(scores: Array, rows: Array) -> Array:
+    """AUC of scores for each class against the others; ½ where there is nothing to compare.
+
+    `rows` are those of each class that have the score   (scores, classes).
+    """
+    _, level = np.unique(scores, return_inverse=True)
+    own = np.zeros((level.max(initial=-1) + 1, rows.shape[1]))
+    np.add.at(own, level, rows)
+    others = own.sum(axis=1, keepdims=True) - own
+    pairs = own.sum(axis=0) * others.sum(axis=0)
+    won = (own * (np.cumsum(others, axis=0) - others / 2)).sum(axis=0)
+    return np.divide(won, pairs, out=np.full(len(pairs), 0.5), where=pairs > 0)
+
+
+def _on_order(X: pa.Table, labels: Array) -> str:
+    if len(labels) < SEVERAL:
+        return ""
+    dates = [name for name in X.column_names if _is_ordered_date(X[name])]
+    reasons = [f"The rows are in the order of {_names(dates)}"] if dates else []
+    if neighbours_alike(labels) > max(ALIKE, 4 / np.sqrt(len(labels))):
+        reasons.append("neighbouring rows often have the same label")
+    if not reasons:
+        return ""
+    told = " and ".join(reasons)
+    return (
+        f"{told[0].upper()}{told[1:]}. The estimate holds out rows at random; rows of a later time "
+        "or of another group are harder to predict. If the order means time or groups, hold out "
+        "the last rows or whole groups, and use eem evaluate on them."
+    )
+
+
+def _is_ordered_date(column: Any) -> bool:
+    if not pa.types.is_timestamp(column.type):
+        return False
+    values = as_numbers(column.combine_chunks(), "date")
+    known = np.flatnonzero(~np.isnan(values))
+    if len(known) < SEVERAL or np.ptp(values[known]) == 0:
+        return False
+    return bool(abs(spearmanr(known, values[known]).statistic) > IN_ORDER)
+
+
+def neighbours_alike(labels: Array) -> float:
+    """How often neighbours share a label: 0 as often as by chance, 1 always."""
+    shares = np.bincount(labels) / len(labels)
+    by_chance = float(shares @ shares)
+    return float(((labels[1:] == labels[:-1]).mean() - by_chance) / max(1 - by_chance, 1e-12))
+
+
+def _on_identifiers(X: pa.Table) -> str:
+    found = [name for name in X.column_names if _may_identify(X[name])]
+    if not found:
+        return ""
+    return (
+        f"Whole numbers that all differ: {_names(found)}. If they only identify rows, leave the "
+        "column out with --drop."
+    )
+
+
+def _may_identify(column: Any) -> bool:
+    if not pa.types.is_floating(column.type):
+        return False
+    values = column.drop_null().to_numpy()
+    whole = len(values) >= MANY and bool((values == np.floor(values)).all())
+    return whole and len(np.unique(values)) == len(values)
+
+
+def _names(names: list[str]) -> str:
+    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
+    return ", ".join(map(repr, names[:MOST_NAMED])) + more
