@@ -332,6 +332,18 @@ def test_three_classes_have_a_matrix_and_a_projection_for_each_pair():
     assert page.count("data-pair=") == 1
 
 
+def test_a_class_without_rows_is_named_where_scores_need_it():
+    """GMean is not that of the classes that happen to be there."""
+    rng = np.random.default_rng(0)
+    y = np.repeat(list("abc"), 60)
+    X = rng.normal(size=(180, 3)) + 2 * np.eye(3)[np.repeat(range(3), 60)]
+    classifier = EEMClassifier(30, random_state=0).fit(X[::2], y[::2])
+    words = " ".join(Parsed(build_report(classifier, X[1:120:2], y[1:120:2])).text)
+    assert "AUC are not defined, since there are no rows of c ." in " ".join(words.split())
+    assert "recalls of all classes: 1 is no mistake" not in words
+    assert "not defined" not in build_report(classifier, X[1::2], y[1::2])
+
+
 def test_a_path_is_drawn_where_one_was_followed():
     """From the classifier that followed it, or as given."""
     X, y = overlapping()

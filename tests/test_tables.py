@@ -772,6 +772,8 @@ def test_the_note_on_small_classes_says_why_and_what_is_estimated(people, tmp_pa
     assert "'maybe' (5)" in model.facts.warnings[0]
     assert "that of the other classes" in model.facts.warnings[0]
     assert model.facts.estimate.not_judged == ("maybe",)
+    model.save(tmp_path / "a.eem")
+    assert TableModel.load(tmp_path / "a.eem").facts == model.facts
     yes, no = (people.filter(pa.compute.equal(people["ill"], label)) for label in ("yes", "no"))
     model = fitted(pa.concat_tables([yes.slice(0, 2), no.slice(0, 4)]), tmp_path)
     assert "'no' (4), 'yes' (2). GMean needs two classes" in model.facts.warnings[0]
