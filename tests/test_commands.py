@@ -458,7 +458,7 @@ def broken(folder):
         "ragged.csv": (good + b"1,2\n", "Row #42: Expected 3 columns, got 2: 1,2"),
         "twins.csv": (b"x,x,ill\n1,2,no\n", "must have different names; 'x' comes 2 times"),
         "one.csv": (b"x,z,ill\n1,2,no\n3,4,no\n", "two classes or more; all 2 rows"),
-        "unlabelled.csv": (b"x,z,ill\n1,2,\n3,4,NA\n", "all 2 lack it"),
+        "unlabelled.csv": (b"x,z,ill\n1,2,\n3,4,\n", "all 2 lack it"),
         "useless.csv": (b"x,z,ill\n1,,no\n1,,yes\n", "none is left"),
         "text.parquet": (good, "cannot be read as Parquet"),
         "text.feather": (good, "cannot be read as Arrow"),

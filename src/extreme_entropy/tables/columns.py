@@ -109,9 +109,11 @@ def _dates(array: pa.Array) -> pa.Array:
 
 def first_misfit(array: pa.Array, cast: Callable[[pa.Array], Any]) -> Any:
     """The first cell that does not survive a cast, or the type of all where each does."""
-    for value in array.unique().drop_null():
-        try:
-            cast(pa.array([value.as_py()]))
-        except pa.ArrowException:
-            return value.as_py()
+    if not pa.types.is_nested(array.type):
+        distinct = array.unique().drop_null()
+        for i in range(len(distinct)):
+            try:
+                cast(distinct.slice(i, 1))
+            except pa.ArrowException:
+                return distinct[i].as_py()
     return str(array.type)

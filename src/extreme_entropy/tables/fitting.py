@@ -98,7 +98,7 @@ def fit_table(
     if target in drop:
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
     profiled = profile(source, target, drop, seed, progress=progress)
-    costs_by_label = _costs_by_label(costs, profiled.classes)
+    costs_by_label = _costs_by_label(costs, profiled.classes, profiled.label_kind)
     sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample.rows)
     X, y = columns.read(sample.rows), sample.labels
     n_estimated = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // len(columns.used)))
@@ -124,7 +124,7 @@ def fit_table(
             model=model,
             size=size or getattr(classifier, SIZE_NAMES[model]),
             seed=seed,
-            costs=costs,
+            costs=_by_text(costs_by_label),
             missing=profiled.missing,
             estimated_rows=len(some) if estimate else None,
             estimate=estimate,
@@ -208,11 +208,10 @@ def fit_like(
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
     twin = like.classifier.twin()
-    twin.set_params(
-        costs=_costs_by_label(costs, twin.classes_), priors=priors or like.classifier.priors
-    )
+    by_label = _costs_by_label(costs, twin.classes_, like.label_kind)
+    twin.set_params(costs=by_label, priors=priors or like.classifier.priors)
     model, size, seed = like.facts.model, like.facts.size, like.facts.seed
-    facts = FitFacts(model=model, size=size, seed=seed, costs=costs)
+    facts = FitFacts(model=model, size=size, seed=seed, costs=_by_text(by_label))
     with _library_warnings() as messages:
         fitted = _learn(replace(like, classifier=twin, facts=facts), source, progress)
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
@@ -269,9 +268,13 @@ def estimate_gmean(
     return GMeanEstimate(score.value or 0.0, score.low or 0.0, score.high or 0.0, len(folds), names)
 
 
-def _costs_by_label(costs: dict[str, float] | None, classes: Array) -> dict[Any, float] | None:
-    """Costs by label, from costs by the text of labels."""
+def _costs_by_label(
+    costs: dict[str, float] | None, classes: Array, kind: str
+) -> dict[Any, float] | None:
+    """Costs by label, from costs by the text of labels; that of booleans in any case."""
     labels = {label_text(label): label for label in classes.tolist()}
+    if costs and kind == "boolean":
+        costs = {text.lower(): cost for text, cost in costs.items()}
     strange = [text for text in costs or {} if text not in labels]
     if strange:
         raise InputError(
@@ -279,6 +282,10 @@ def _costs_by_label(costs: dict[str, float] | None, classes: Array) -> dict[Any,
             f"The labels are {', '.join(map(repr, labels))}."
         )
     return {labels[text]: cost for text, cost in costs.items()} if costs else None
+
+
+def _by_text(costs: dict[Any, float] | None) -> dict[str, float] | None:
+    return {label_text(label): cost for label, cost in costs.items()} if costs else None
 
 
 @contextmanager

@@ -1,4 +1,8 @@
-"""Labels as they came: whole numbers, booleans, numbers without a fraction, or text."""
+"""Labels as the file spells them, and as the booleans, whole numbers or text that they are.
+
+A label has one spelling everywhere. Whole numbers and booleans are labels of these types only where
+their spelling follows from their value: 01 and TRUE in separated text stay text.
+"""
 
 from __future__ import annotations
 
@@ -14,57 +18,70 @@ from .columns import first_misfit
 
 Array = np.ndarray[Any, Any]
 
-TYPES = {
-    "integer": pa.int64(),
-    "boolean": pa.bool_(),
-    "number": pa.float64(),
-    "text": pa.string(),
-}
+TYPES = {"integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
+SPELLINGS = {"integer": r"^(0|-?[1-9][0-9]*)$", "boolean": "^(true|false)$"}
+LONGEST = 256  # characters
 
 
-def label_kind(values: Iterable[Any], name: str, *, typed: bool) -> str:
-    """What labels are, from their distinct values; text of an untyped file may be numbers."""
-    if not typed:
-        words = [str(value) for value in values]
-        if all(word.lower() in ("true", "false") for word in words):
-            return "boolean"
-        try:
-            numbers = pa.array(words).cast(pa.float64()).to_pylist()
-        except pa.ArrowException:
-            return "text"
-        if not all(number.is_integer() for number in numbers):
-            return "text"
-        plain = all(str(int(n)) == word for n, word in zip(numbers, words, strict=True))
-        return "integer" if plain else "number"
-    values = list(values)
-    if all(isinstance(value, bool) for value in values):
+def label_kind(texts: Iterable[str], written: pa.DataType | None) -> str:
+    """What labels of these spellings are, in a column of this type or in separated text."""
+    if written is not None and pa.types.is_boolean(written):
         return "boolean"
-    if all(isinstance(value, int) for value in values):
-        return "integer"
-    if not all(isinstance(value, float) for value in values):
-        return "text"
-    strange = [value for value in values if not value.is_integer()]
-    if strange:
-        raise InputError(
-            f"The labels in column {name!r} must be text, whole numbers or booleans; "
-            f"one is {strange[0]!r}. A classifier needs classes."
-        )
-    return "number"
+    is_number = written is None or pa.types.is_integer(written) or pa.types.is_floating(written)
+    for kind in SPELLINGS if is_number else ():
+        try:
+            _as_kind(pa.array(texts, pa.string()), kind)
+        except pa.ArrowException:
+            continue
+        return kind
+    return "text"
 
 
 def read_labels(array: pa.Array, kind: str, name: str) -> Array:
     """Labels of rows that have one."""
-    if pa.types.is_boolean(array.type) and kind != "boolean":
-        array = array.cast(pa.string())
     try:
-        # A safe cast: 1.5 is not the label 1.
-        values = pc.cast(array, TYPES[kind]).to_numpy(zero_copy_only=False)
+        distinct = array.dictionary_encode()
+        texts = _spelt(distinct.dictionary)
     except pa.ArrowException as error:
-        strange = first_misfit(array, lambda cell: pc.cast(cell, TYPES[kind]))
         raise InputError(
-            f"The labels in column {name!r} must be like those of training; there is {strange!r}."
+            f"The labels in column {name!r} must be text of up to {LONGEST} characters, whole "
+            f"numbers or booleans; there is {_shown(first_misfit(array, _spelt))}. A classifier "
+            "needs classes."
         ) from error
-    return values.astype(str) if kind == "text" else values
+    try:
+        values = _as_kind(pc.utf8_lower(texts) if kind == "boolean" else texts, kind)
+    except pa.ArrowException as error:
+        strange = first_misfit(texts, lambda cell: _as_kind(cell, kind))
+        raise InputError(
+            f"The labels in column {name!r} must be like those of training; there is "
+            f"{_shown(strange)}."
+        ) from error
+    found = values.to_numpy(zero_copy_only=False)
+    return (found.astype(str) if kind == "text" else found)[distinct.indices.to_numpy()]
+
+
+def _spelt(array: pa.Array) -> pa.Array:
+    """Values as text; ArrowException where some are no labels."""
+    if pa.types.is_floating(array.type):
+        array = array.cast(pa.int64())  # safely: 1.5 is not the label 1
+    texts = array.cast(pa.string())
+    if pc.any(pc.greater(pc.utf8_length(texts), LONGEST)).as_py():
+        raise pa.ArrowInvalid("too long")
+    if pc.any(pc.match_substring(texts, "\0")).as_py():  # which NumPy would cut off
+        raise pa.ArrowInvalid("a null character")
+    return texts
+
+
+def _as_kind(texts: pa.Array, kind: str) -> pa.Array:
+    """Texts in the type of a kind; ArrowException where some are not spelt so."""
+    if kind in SPELLINGS and not pc.all(pc.match_substring_regex(texts, SPELLINGS[kind])).as_py():
+        raise pa.ArrowInvalid("another spelling")
+    return texts.cast(TYPES[kind])
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:80] + "…"
 
 
 def has_label(labels: Any) -> Any:

@@ -92,7 +92,7 @@ class TableModel:
         Which columns are used, in which types, and why others are not.
     target : str
         The column that holds the labels.
-    label_kind : {"integer", "boolean", "number", "text"}
+    label_kind : {"integer", "boolean", "text"}
         What labels are.
     facts : FitFacts
         How it came to be.
@@ -170,7 +170,9 @@ class TableModel:
         most = max(FEWEST, NUMBERS // len(self.columns.used))
         rows = min(rows_worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
-        for batch in source.batches(columns, progress=progress):
+        for batch in source.batches(
+            columns, target=self.target if target else None, progress=progress
+        ):
             waiting.append(batch)
             n = sum(one.num_rows for one in waiting)
             if n >= rows:

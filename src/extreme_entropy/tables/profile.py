@@ -15,10 +15,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
+from ..errors import ExtremeEntropyWarning, InputError, warn
 from .columns import Column, Columns, as_numbers
 from .labels import has_label, label_kind, read_labels
-from .reading import Source
+from .reading import MISSING, Source
 
 Array = np.ndarray[Any, Any]
 
@@ -55,14 +55,14 @@ def profile(
         for name in source.schema.names
         if name not in {target, *drop}
     }
-    sampler, labels, n_read = Sampler(seed), Counter[Any](), 0
+    sampler, labels, n_read = Sampler(seed), Counter[str](), 0
     label = "reading columns" if progress else None
-    for batch in source.batches([*profiles, target], progress=label):
+    for batch in source.batches([*profiles, target], target=target, progress=label):
         present = has_label(batch.column(target))
         row_numbers = n_read + 1 + np.flatnonzero(present.to_numpy(zero_copy_only=False))
         n_read += batch.num_rows
         batch = batch.filter(present)
-        keys = np.array(batch.column(target).to_pylist(), dtype=object)
+        keys = read_labels(batch.column(target), "text", target).astype(object)
         labels.update(keys.tolist())
         if len(labels) > MOST_CLASSES:
             raise InputError(
@@ -88,14 +88,14 @@ def profile(
         )
     return TableProfile(
         Columns(tuple(used), dropped),
-        replace(sample, labels=read_labels(pa.array(sample.labels), kind, target)),
+        replace(sample, labels=read_labels(pa.array(sample.labels, pa.string()), kind, target)),
         *(kind, classes, counts, n_read - int(counts.sum())),
         {name: column.missing for name, column in profiles.items() if column.missing},
     )
 
 
 def _count_classes(
-    labels: Counter[Any], source: Source, target: str, n_read: int
+    labels: Counter[str], source: Source, target: str, n_read: int
 ) -> tuple[str, Array, Array]:
     """What labels are, the classes, and the rows of each."""
     if not labels:
@@ -103,10 +103,15 @@ def _count_classes(
             f"{source.name!r} must have rows with a label in {target!r} to learn from; "
             + (f"all {n_read} lack it." if n_read else "it has no rows.")
         )
-    kind = label_kind(labels, target, typed=source.typed)
-    written = read_labels(pa.array(list(labels)), kind, target)
-    # "1" and "1.0" may be one class.
-    classes, positions = np.unique(written, return_inverse=True)
+    gaps = sorted(set(labels) & set(MISSING))
+    if gaps and not source.typed:
+        warn(
+            f"{gaps[0]!r} in the target {target!r} is a label; leave cells empty that lack one.",
+            ExtremeEntropyWarning,
+        )
+    kind = label_kind(labels, source.schema.field(target).type if source.typed else None)
+    texts = pa.array(labels, pa.string())
+    classes, positions = np.unique(read_labels(texts, kind, target), return_inverse=True)
     counts = np.bincount(positions, weights=list(labels.values())).astype(int)
     if len(classes) < 2:
         raise InputError(

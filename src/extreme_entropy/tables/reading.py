@@ -100,15 +100,20 @@ class Source:
     share = 0.0  # of the table that the present pass has read, where rows is None
 
     def batches(
-        self, columns: Sequence[str] | None = None, *, progress: str | None = None
+        self,
+        columns: Sequence[str] | None = None,
+        *,
+        target: str | None = None,
+        progress: str | None = None,
     ) -> Iterator[pa.RecordBatch]:
         """All rows in their order, batch by batch; of some columns only, if named.
 
-        With `progress`, a bar of that label is shown where stderr is a terminal.
+        In the column `target` of separated text only an empty cell is missing. With `progress`, a
+        bar of that label is shown where stderr is a terminal.
         """
         for name in columns or ():
             self.require(name)
-        batches = self._read(self.schema.names if columns is None else list(columns))
+        batches = self._read(self.schema.names if columns is None else list(columns), target)
         if progress is None:
             return batches
         return with_progress(
@@ -134,7 +139,7 @@ class Source:
         )
         raise InputError(f"{self.name!r} must have a column {name!r}; it has none. {hint}")
 
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         raise NotImplementedError
 
 
@@ -149,9 +154,9 @@ class TextSource(Source):
         names = _common_names({part: header[0] for part, header in self._headers.items()})
         self.name, self.schema = str(path), pa.schema([(name, pa.string()) for name in names])
 
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         sizes = [part.stat().st_size for part in self._headers]
-        missing = pa.array(MISSING)
+        missing, empty = pa.array(MISSING), pa.array([""])
         for i, (part, (names, separator, lines)) in enumerate(self._headers.items()):
             with _readable(part, self._kind), pa.OSFile(str(part)) as file:
                 reader = pa_csv.open_csv(
@@ -172,7 +177,12 @@ class TextSource(Source):
                 )
                 for batch in reader:
                     self.share = (sum(sizes[:i]) + file.tell()) / max(1, sum(sizes))
-                    cells = [_nulls_for_missing(a, missing, separator) for a in batch.columns]
+                    cells = [
+                        _nulls_for_missing(array, empty, "")
+                        if name == target
+                        else _nulls_for_missing(array, missing, separator)
+                        for name, array in zip(columns, batch.columns, strict=True)
+                    ]
                     yield pa.RecordBatch.from_arrays(cells, columns)
 
 
@@ -203,7 +213,7 @@ class TypedSource(Source):
             self._data, self.rows = found, found.count_rows()
             self.schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
 
-    def _read(self, columns: list[str]) -> Iterator[pa.RecordBatch]:
+    def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         for part in self._data.get_fragments():
             with _readable(Path(part.path), self._kind):
                 folders = ds.get_partition_keys(part.partition_expression)
