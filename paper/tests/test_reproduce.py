@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
@@ -483,6 +485,22 @@ def test_a_small_run_from_the_command(tmp_path, paper_data):
     assert again.stdout == answer.stdout
     assert [r for r in read(tmp_path / "rows.jsonl") if "dataset" in r] == rows
     assert (tmp_path / "uci.md").read_text() + "\n" == answer.stdout
+
+
+def test_a_killed_worker_is_one_line(tmp_path, monkeypatch):
+    """As the kernel kills one that takes too much memory; the message says how to go on."""
+    text = "import os\n\ndef work(job):\n    os.kill(os.getpid(), 9)\n"
+    (tmp_path / "deadly.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    page = PAGES["process"]
+    experiment = replace(page.experiment, work=import_module("deadly").work)
+    monkeypatch.setitem(PAGES, "process", replace(page, experiment=experiment))
+    words = ["reproduce", "process", "--jobs", "1", "--out", str(tmp_path)]
+    done = CliRunner().invoke(root, words)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: A process that measures was ended from outside")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
 
 
 def test_kills_of_a_run_lose_no_finished_row(tmp_path, paper_data):

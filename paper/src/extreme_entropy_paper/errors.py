@@ -1,10 +1,11 @@
-"""What can go wrong with a data set. Everything else raises the library's own errors.
+"""What can go wrong with a data set or a run. Everything else raises the library's own errors.
 
 ::
 
     ExtremeEntropyError
-    └── DatasetError (OSError)          a data set cannot be had: no network, no file
-        └── ContentError (ValueError)   what came under its name is not that data set
+    ├── DatasetError (OSError)          a data set cannot be had: no network, no file
+    │   └── ContentError (ValueError)   what came under its name is not that data set
+    └── WorkerError (RuntimeError)      a process of a run was ended from outside
 """
 
 from extreme_entropy.errors import ExtremeEntropyError
@@ -16,3 +17,7 @@ class DatasetError(ExtremeEntropyError, OSError):
 
 class ContentError(DatasetError, ValueError):
     """What came under the name of a data set is not that data set."""
+
+
+class WorkerError(ExtremeEntropyError, RuntimeError):
+    """A process of a run was ended from outside, for want of memory perhaps."""

@@ -7,12 +7,14 @@ import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
 from threading import Thread
 
 from .. import facts
+from ..errors import WorkerError
 from ..store import Row, Store
 from .jobs import Job
 
@@ -78,10 +80,16 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
     with ProcessPoolExecutor(workers, context, initializer=_die_with_parent) as pool:
         try:
             yield pool
-        except BaseException:
+        except BaseException as error:
             pool.shutdown(wait=False, cancel_futures=True)
             for child in set(active_children()) - others:
                 child.kill()
+            if isinstance(error, BrokenProcessPool):
+                raise WorkerError(
+                    "A process that measures was ended from outside, for want of memory perhaps. "
+                    "All finished rows are kept; run the same command again to go on, with fewer "
+                    "--jobs."
+                ) from error
             raise
 
 
