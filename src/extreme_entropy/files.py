@@ -41,6 +41,7 @@ def written_whole(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     'all of it'
     """
     path = Path(path)
+    _refuse_devices(path)
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     # The kernel applies the umask to 0o666; a file of `tempfile` would be the owner's alone.
     handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
@@ -77,6 +78,7 @@ def check_writable(path: str | Path) -> None:
     path = Path(path)
     if path.is_dir():
         raise InputError(f"The output must be a file; {str(path)!r} is a folder.")
+    _refuse_devices(path)
     if not path.parent.is_dir():
         raise InputError(
             f"The folder of the output must exist; there is no folder {str(path.parent)!r}."
@@ -88,3 +90,13 @@ def check_writable(path: str | Path) -> None:
         raise InputError(
             f"The output {str(path)!r} cannot be written ({error.strerror})."
         ) from error
+
+
+def _refuse_devices(path: Path) -> None:
+    """Raise where a rename would replace a device, a pipe, or what the system keeps for one."""
+    is_other = path.exists() and not path.is_file()
+    if is_other or path.name == "-" or path.parent.resolve() == Path("/dev"):
+        raise InputError(
+            f"The output must be a file, which is replaced as a whole; {str(path)!r} is a device, "
+            "a pipe or a stream. Name a file, or leave out -o where a command writes to stdout."
+        )

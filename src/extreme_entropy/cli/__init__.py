@@ -8,12 +8,14 @@ import sys
 
 def main() -> None:
     """The entry point of the `eem` command."""
+    # A request to end is met as Ctrl-C is: half-written files are removed.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         import click  # noqa: F401 (only to know whether the extra is installed)
     except ImportError:
         sys.exit("The `eem` command needs click: pip install 'extreme-entropy[cli]'")
+    except KeyboardInterrupt:
+        sys.exit("Error: Interrupted; no file was written or changed.")
     from .root import root
 
-    # A request to end is met as Ctrl-C is: half-written files are removed.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     root(prog_name="eem")

@@ -42,9 +42,12 @@ def one_line_errors() -> Iterator[None]:
         except Exception as error:
             expected = (ExtremeEntropyError, ValueError, ImportError, MemoryError, OSError)
             from_arrow = type(error).__module__.partition(".")[0] == "pyarrow"
-            if not isinstance(error, expected) and not from_arrow:
+            no_thread = isinstance(error, RuntimeError) and "start new thread" in str(error)
+            if not isinstance(error, expected) and not from_arrow and not no_thread:
                 raise
             message = " ".join(str(error).split()) or type(error).__name__
+            if isinstance(error, MemoryError) and not isinstance(error, ExtremeEntropyError):
+                message = f"There is not enough memory for this ({message}); no file was changed."
             if isinstance(error, OSError) and error.filename is not None and error.strerror:
                 message = f"{str(error.filename)!r}: {error.strerror}."
             raise click.ClickException(message) from error

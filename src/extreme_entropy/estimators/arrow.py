@@ -37,16 +37,29 @@ def batches_of(source: Any, target: str | None) -> Iterable[Any]:
     )
 
 
+def _checked(batch: Any) -> Any:
+    """The same batch, if it is whole: offsets of a damaged file lead out of memory."""
+    from pyarrow import ArrowInvalid
+
+    try:
+        batch.validate(full=True)
+    except ArrowInvalid as error:
+        raise InputError(
+            f"The batches of a pyarrow source must be whole; one is damaged ({error}). Was the "
+            "file cut short or changed?"
+        ) from error
+    return batch
+
+
 def _record_batches(source: Any) -> Iterator[Any]:
     if hasattr(source, "get_fragments"):  # a dataset
         few = {"batch_readahead": 1, "fragment_readahead": 1}
         options = _scan_options(source)
-        return _together(
-            source.to_batches(batch_size=READ_ROWS, fragment_scan_options=options, **few)
-        )
+        read = source.to_batches(batch_size=READ_ROWS, fragment_scan_options=options, **few)
+        return _together(map(_checked, read))
     if hasattr(source, "to_batches"):  # a table, in memory or mapped
-        return iter(source.to_batches(max_chunksize=BATCH_ROWS))
-    return iter(source)
+        return map(_checked, source.to_batches(max_chunksize=BATCH_ROWS))
+    return map(_checked, source)
 
 
 def _together(batches: Iterable[Any]) -> Iterator[Any]:

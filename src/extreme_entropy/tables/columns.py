@@ -66,7 +66,8 @@ class Columns:
 
     def require(self, names: list[str]) -> None:
         """Raise unless all columns are among these names."""
-        missing = [c.name for c in self.used if c.name not in set(names)]
+        known = set(names)
+        missing = [c.name for c in self.used if c.name not in known]
         if missing:
             raise InputError(
                 f"The table must have all columns of the training table; it lacks "

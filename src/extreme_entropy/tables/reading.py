@@ -74,6 +74,11 @@ def open_table(path: str | Path) -> Source:
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
+    if not path.is_dir() and not path.is_file():
+        raise InputError(
+            f"A table must be a file or folder, which can be read twice; {str(path)!r} is a device "
+            "or a pipe. Write its rows to a file."
+        )
     parts = _parts(path) if path.is_dir() else [path]
     kinds = sorted({_kind(part) for part in parts})
     if not kinds[0]:
@@ -111,9 +116,10 @@ class Source:
         In the column `target` of separated text only an empty cell is missing. With `progress`, a
         bar of that label is shown where stderr is a terminal.
         """
-        for name in columns or ():
+        names = self.schema.names
+        for name in set(columns or ()).difference(names):
             self.require(name)
-        batches = self._read(self.schema.names if columns is None else list(columns), target)
+        batches = self._read(names if columns is None else list(columns), target)
         if progress is None:
             return batches
         return with_progress(
@@ -218,6 +224,7 @@ class TypedSource(Source):
             with _readable(Path(part.path), self._kind):
                 folders = ds.get_partition_keys(part.partition_expression)
                 for batch in self._part_batches(part, [c for c in columns if c not in folders]):
+                    batch.validate(full=True)  # offsets of a damaged file lead out of memory
                     arrays = [
                         pa.repeat(pa.scalar(folders[name], kind), batch.num_rows)
                         if name in folders

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -55,8 +56,13 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
     '"age"\\n42\\n7\\n'
     """
     if str(path) == "-":
-        _write(_separated(",", sys.stdout.buffer, schema), batches)
-        sys.stdout.buffer.flush()  # now, so that a closed pipe is noticed
+        if sys.stdout is None:
+            raise BrokenPipeError
+        stream = sys.stdout.buffer
+        if isinstance(stream, io.RawIOBase):  # unbuffered: it may write less than it is given
+            stream = io.BufferedWriter(io.FileIO(stream.fileno(), "wb", closefd=False))
+        _write(_separated(",", stream, schema), batches)
+        stream.flush()  # now, so that a closed pipe is noticed
         return
     opener = OPENERS[check_output(path)]
     with written_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file:

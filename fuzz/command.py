@@ -1,0 +1,311 @@
+"""Random and damaged tables for every command: each ends well, or with an error of one line.
+
+    python -m fuzz.command --seconds 60 --seed 0
+    python -m fuzz.command --seed 0 --case 17    one case again
+
+A case follows from the seed and its number. Cases run in a child process of limited memory, which
+serves many of them: a traceback, an end by a signal, a file left half-written and a hang are
+findings, printed with what to give for a replay.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+Rng = np.random.Generator
+
+MEMORY = 4 * 2**30  # bytes of addresses, most of which are never used
+SECONDS = 60  # that a case may take
+LABELS: list[list[Any]] = [
+    *(["a", "b"], ["yes", "no"], ["None", "NA"], ["01", "1", "1.0"], ["", " ", "x"]),
+    *(["ä", "日本", "😀"], ["TRUE", "FALSE"], ["a\nb", 'c"d', "e,f"], ["=1+1", "-", "a=b"]),
+    *([0, 1], [2**53, 2**53 + 1], [-1, 1], [2**63 - 1, -(2**63)], [2**64 - 1, 2**64 - 2]),
+    *([True, False], [1.0, 2.0], [1.5, 2.5], [[1], [2]], [{"a": 1}, {"a": 2}], ["only"]),
+    *([b"\xff", b"a"], ["a", "a\0"], ["x" * 300, "y"], [None], list(range(60))),
+]
+NAMES = ["x", "y", "", " ", "é", "😀", "a\nb", "<b>", "p(a)", "prediction", "=x", "x.1", "x" * 300]
+
+
+def _column(rng: Rng, n: int) -> Any:
+    """A column of some type, with gaps perhaps."""
+    numbers = rng.normal(size=n) * 10.0 ** rng.integers(-300, 300)
+    words = rng.choice(["a", "b", "NA", "é", "1", "", "x" * 2000], n).tolist()
+    makers: list[Callable[[], Any]] = [
+        lambda: pa.array(numbers),
+        lambda: pa.array(rng.normal(size=n)),
+        lambda: pa.array(rng.normal(size=n).astype(np.float32)),
+        lambda: pa.array(rng.choice([np.nan, np.inf, -np.inf, 1e308, 0.0], n)),
+        lambda: pa.array(rng.integers(-(2**62), 2**62, n)),
+        lambda: pa.array(rng.integers(0, 2**64, n, dtype=np.uint64)),
+        lambda: pa.array(np.arange(n)),
+        lambda: pa.array(rng.random(n) < 0.5),
+        lambda: pa.array(words),
+        lambda: pa.array(words).dictionary_encode(),
+        lambda: pa.array([f"id {i}" for i in range(n)]),
+        lambda: pa.array(["5"] * (n - 1) + ["word"] * min(n, 1)),
+        lambda: pa.array(rng.integers(-(2**40), 2**40, n), pa.timestamp("s")),
+        lambda: pa.array(rng.integers(-(2**62), 2**62, n), pa.timestamp("ns", "Europe/Warsaw")),
+        lambda: pa.array(rng.integers(-(10**6), 10**6, n).astype(np.int32), pa.date32()),
+        lambda: pa.array(rng.integers(0, 10**6, n), pa.duration("us")),
+        lambda: pa.array(rng.integers(0, 999, n)).cast(pa.decimal128(22, 3)),
+        lambda: pa.nulls(n),
+        lambda: pa.nulls(n, pa.float64()),
+        lambda: pa.nulls(n, pa.string()),
+        lambda: pa.array([[1, 2]] * n, pa.list_(pa.int64())),
+        lambda: pa.array([{"a": 1}] * n, pa.struct({"a": pa.int64()})),
+        lambda: pa.array([b"\xff\0"] * n, pa.binary()),
+    ]
+    # The first few are drawn most of the time, so that most tables can be fitted.
+    column = makers[rng.integers(3) if rng.random() < 0.7 else rng.integers(len(makers))]()
+    if rng.random() < 0.3 and not pa.types.is_nested(column.type):
+        column = column.take(pa.array(np.arange(n), mask=rng.random(n) < 0.3))
+    return column
+
+
+def _table(rng: Rng) -> Any:
+    """A small table whose last column is the target `y`."""
+    n = int(rng.choice([0, 1, 2, 5, 30, 60, 120], p=[0.03, 0.03, 0.04, 0.1, 0.2, 0.3, 0.3]))
+    width = int(rng.integers(1, 6))
+    arrays = [_column(rng, n) for _ in range(width)]
+    names = [f"c{j}" for j in range(width)]
+    for j in range(width):
+        if rng.random() < 0.05:
+            names[j] = str(rng.choice(NAMES))
+    chosen = LABELS[rng.integers(len(LABELS) if rng.random() < 0.3 else 16)]
+    share = rng.random() if rng.random() < 0.3 else 0.5
+    others = rng.integers(len(chosen), size=n) * (rng.random(n) < share)
+    labels = [chosen[i] for i in others]
+    if rng.random() < 0.2:
+        labels = [None if rng.random() < 0.2 else label for label in labels]
+    unsigned = any(isinstance(label, int) and label >= 2**63 for label in chosen)
+    return pa.Table.from_arrays(
+        [*arrays, pa.array(labels, pa.uint64() if unsigned else None)], [*names, "y"]
+    )
+
+
+def _write(rng: Rng, table: Any, folder: Path, name: str) -> Path:
+    """The table in a file of some kind, with altered bytes perhaps."""
+    kind = str(rng.choice(["csv", "tsv", "parquet", "feather"]))
+    path = folder / f"{name}.{kind}"
+    if kind == "parquet":
+        pq.write_table(table, path)
+    elif kind == "feather":
+        compression = str(rng.choice(["uncompressed", "lz4", "zstd"]))
+        with pa.OSFile(str(path), "wb") as file:
+            options = pa.ipc.IpcWriteOptions(
+                compression=None if compression == "uncompressed" else compression
+            )
+            with pa.ipc.new_file(file, table.schema, options=options) as writer:
+                writer.write_table(table)
+    else:
+        separator = "\t" if kind == "tsv" else str(rng.choice(list(",;|")))
+        rows = [table.column_names, *zip(*map(_texts, table.columns), strict=True)]
+        path.write_text("\n".join(separator.join(map(_cell, row)) for row in rows) + "\n")
+    if rng.random() < 0.3:
+        path.write_bytes(_altered(rng, path.read_bytes()))
+    return path
+
+
+def _texts(column: Any) -> list[Any]:
+    try:
+        return column.cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        return column.to_pylist()
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    text = str(value)
+    return '"' + text.replace('"', '""') + '"' if set(text) & set(',;|\t\n"') else text
+
+
+def _altered(rng: Rng, content: bytes) -> bytes:
+    """A few bytes or words changed, or a piece cut out."""
+    data = bytearray(content)
+    for _ in range(rng.integers(1, 5)):
+        at = int(rng.integers(len(data))) if data else 0
+        how = rng.integers(4)
+        if how == 0 and data:
+            data[at] = int(rng.integers(256))
+        elif how == 1 and data:
+            data[at] ^= 1 << int(rng.integers(8))
+        elif how == 2:
+            at -= at % 4
+            data[at : at + 4] = int(rng.choice([2**30, 2**31 - 1, 2**32 - 1, 0, 1])).to_bytes(
+                4, "little"
+            )
+        else:
+            del data[at : at + int(rng.integers(1, 50))]
+    return bytes(data)
+
+
+def run_case(seed: int, case: int, folder: Path) -> str:
+    """One case; how its fit ended. AssertionError is a finding."""
+    rng = np.random.default_rng([seed, case])
+    table = _table(rng)
+    train = _write(rng, table, folder, "train")
+    other = _write(rng, table if rng.random() < 0.7 else _table(rng), folder, "other")
+    kind = str(rng.choice(["auto", "eem", "eekm"]))
+    model, part = folder / "m.eem", folder / "part.eem"
+    words = ["--target", "y", "--model", kind, "--size", "10"]
+    if rng.random() < 0.2:
+        words += ["--cost", f"{LABELS[rng.integers(len(LABELS))][0]}=2"]
+    if rng.random() < 0.1:
+        words += ["--drop", "c0"]
+    ended = _run("fit", train, *words, "-o", model)
+    if ended == "fitted":
+        for given in (train, other):
+            out = folder / f"out.{rng.choice(['csv', 'parquet', 'feather'])}"
+            _run("predict", model, given, "--proba", "-o", out)
+            _run("evaluate", model, given, *(["--json"] if rng.random() < 0.5 else []))
+            if rng.random() < 0.2:
+                _run("report", model, given, "-o", folder / "page.html")
+            if _run("fit", given, "--like", model, "-o", part) == "fitted":
+                _run("merge", model, part, "-o", folder / "both.eem")
+            _run("forget", model, given, "-o", folder / "rest.eem")
+    left = [path.name for path in folder.iterdir() if path.name.endswith(".part")]
+    assert not left, f"half-written files: {left}"
+    return ended
+
+
+def _run(*words: Any) -> str:
+    """A command in this process; AssertionError unless it ends as it should."""
+    from click.testing import CliRunner
+
+    from extreme_entropy.cli.root import root
+
+    given = [str(word) for word in words]
+    done = CliRunner().invoke(root, given, prog_name="eem")
+    if done.exception is not None and not isinstance(done.exception, SystemExit):
+        where = "".join(traceback.format_exception(done.exception)[-4:])
+        raise AssertionError(f"eem {' '.join(given[:2])}: {where}")
+    if done.exit_code == 0:
+        return "fitted"
+    errors = [line for line in done.stderr.splitlines() if not line.startswith("Note: ")]
+    said = f"eem {' '.join(given[:2])} said {done.stderr[-500:]!r}"
+    assert done.exit_code in (1, 2), f"{said} with exit code {done.exit_code}"
+    assert done.exit_code == 2 or len(errors) == 1, said
+    assert done.exit_code == 2 or errors[0].startswith("Error: "), said
+    return "refused"
+
+
+def _serve() -> None:
+    """In the child: cases by their numbers from stdin, one line for each to stdout."""
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    for line in sys.stdin:
+        seed, case, folder = line.rstrip("\n").split(" ", 2)
+        try:
+            answer = run_case(int(seed), int(case), Path(folder))
+        except Exception as error:
+            answer = f"finding {type(error).__name__}: {error}"
+        print(answer.encode("unicode_escape").decode(), flush=True)
+
+
+class _Child:
+    """A process that serves cases, and is started again after its end."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[str] | None = None
+
+    def ask(self, seed: int, case: int, folder: Path) -> str:
+        """How a case ended, or what ended the process."""
+        if self._process is None:
+            command = [sys.executable, "-X", "faulthandler", "-m", "fuzz.command", "--serve"]
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                cwd=Path(__file__).parents[1],
+            )
+        child = self._process
+        assert child.stdin is not None
+        assert child.stdout is not None
+        child.stdin.write(f"{seed} {case} {folder}\n")
+        child.stdin.flush()
+        before = signal.signal(signal.SIGALRM, lambda *_: child.kill())
+        signal.alarm(SECONDS)
+        try:
+            answer = child.stdout.readline().strip()
+        finally:
+            late = not signal.alarm(0)
+            signal.signal(signal.SIGALRM, before)
+        if answer:
+            return answer
+        self.end()
+        code = child.returncode
+        return f"finding: no end after {SECONDS} s" if late else f"finding: ended with {code}"
+
+    def end(self) -> None:
+        """No more cases."""
+        if self._process is not None:
+            assert self._process.stdin is not None
+            assert self._process.stdout is not None
+            self._process.stdin.close()
+            self._process.wait()
+            self._process.stdout.close()
+            self._process = None
+
+
+def run(seconds: float, seed: int) -> int:
+    """Cases for so many seconds; how many there were. Findings are printed, and are an error."""
+    end, case = time.monotonic() + seconds, 0
+    ended: dict[str, int] = {}
+    child = _Child()
+    try:
+        while time.monotonic() < end or not case:
+            folder = Path(tempfile.mkdtemp())
+            try:
+                answer = child.ask(seed, case, folder)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            word = answer.split(" ", 1)[0].rstrip(":")
+            ended[word] = ended.get(word, 0) + 1
+            if word == "finding":
+                print(f"--seed {seed} --case {case}: {answer[:900]}", flush=True)
+            case += 1
+    finally:
+        child.end()
+    print(f"{case} cases: {', '.join(f'{n} {word}' for word, n in sorted(ended.items()))}")
+    if ended.get("finding"):
+        raise AssertionError(f"{ended['finding']} findings")
+    return case
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz.command", description=__doc__)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--case", type=int, help="only this case, with its traceback")
+    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.serve:
+        _serve()
+    elif given.case is None:
+        run(given.seconds, given.seed)
+    else:
+        folder = Path(tempfile.mkdtemp())
+        print(f"{run_case(given.seed, given.case, folder)} in {folder}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,223 @@
+"""What goes wrong on the way: damaged files, limits, devices. One line, and no half file."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.feather as feather
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+
+from extreme_entropy import EEMClassifier
+from extreme_entropy.cli.root import root
+from extreme_entropy.errors import InputError
+from extreme_entropy.tables.columns import Column, Columns
+from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.model import TableModel
+from extreme_entropy.tables.reading import open_table
+
+EEM = [sys.executable, "-m", "extreme_entropy"]
+QUICK = ("--model", "eem", "--size", "10")
+
+
+def process(*words, code=1, **options):
+    """Run a command as a process: it ends with this code, and an error is one line."""
+    command = [*EEM, *map(str, words)]
+    given = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
+    done = subprocess.run(command, check=False, timeout=120, **given)
+    assert done.returncode == code, done.stderr
+    if code:
+        assert done.stderr.startswith("Error: "), done.stderr
+        assert done.stderr.count("\n") == 1, done.stderr
+    return done
+
+
+def table(n=200):
+    """Numbers, text and two classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(n) % 3 == 0
+    return pa.table(
+        {
+            "x": rng.normal(size=n) + y,
+            "city": [f"town {i % 7}" for i in range(n)],
+            "y": np.where(y, "yes", "no"),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """A folder with a table and a model of it."""
+    folder = tmp_path_factory.mktemp("home")
+    pq.write_table(table(), folder / "a.parquet")
+    fit_table(open_table(folder / "a.parquet"), "y", model="eem", size=10).save(folder / "m.eem")
+    return folder
+
+
+# ------------------------------------------------------------------------- damaged files
+
+
+@pytest.fixture
+def damaged(tmp_path):
+    """An Arrow file in which a string begins a gigabyte away."""
+    path = tmp_path / "damaged.feather"
+    feather.write_feather(table(), path, compression="uncompressed")
+    content = path.read_bytes()
+    offsets = np.arange(0, 6 * 20, 6, dtype=np.int32).tobytes()  # of the towns
+    assert content.count(offsets[4:]) == 1
+    at = content.index(offsets[4:])
+    path.write_bytes(content[:at] + (2**30).to_bytes(4, "little") + content[at + 4 :])
+    return path
+
+
+def test_offsets_out_of_memory_are_an_error(damaged, tmp_path):
+    """In a process, since it would be its end."""
+    done = process("fit", damaged, "--target", "y", *QUICK, "-o", tmp_path / "m.eem")
+    assert "damaged.feather' cannot be read as Arrow" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["damaged.feather"]
+
+
+@pytest.mark.parametrize("how", ["dataset", "table", "reader"])
+def test_damaged_batches_are_refused_by_fit_batches(how, damaged):
+    source = {
+        "dataset": lambda: ds.dataset(damaged, format="ipc"),
+        "table": lambda: feather.read_table(damaged),
+        "reader": lambda: feather.read_table(damaged).to_reader(),
+    }[how]()
+    with pytest.raises(InputError, match="one is damaged"):
+        EEMClassifier(n_hidden=5).fit_batches(source, target="y")
+
+
+# ------------------------------------------------------------------------------- wide tables
+
+
+class Counted(list):
+    """A list that counts how often it is searched or gone through."""
+
+    times = 0
+
+    def __iter__(self):
+        self.times += 1
+        return super().__iter__()
+
+    def __contains__(self, item):
+        self.times += 1
+        return super().__contains__(item)
+
+
+def test_names_of_a_wide_table_are_gone_through_once(tmp_path):
+    """Not once for each column, which took minutes for 80 000 of them."""
+    names = Counted(f"x{j}" for j in range(100))
+    Columns(tuple(Column(name, "number") for name in names), {}).require(names)
+    assert names.times <= 3
+    path = tmp_path / "a.csv"
+    path.write_text(",".join(names) + "\n" + ",".join("1" * 100) + "\n")
+    source = open_table(path)
+
+    class Schema:
+        asked = 0
+
+        @property
+        def names(self):
+            self.asked += 1
+            return list(names)
+
+    source.schema = Schema()
+    assert next(source.batches(list(names))).num_columns == 100
+    assert source.schema.asked == 1
+
+
+# ------------------------------------------------------------------------ devices and pipes
+
+
+@pytest.mark.parametrize("name", ["/dev/null", "/dev/stdout", "/dev/nothing.csv", "fifo.csv", "-"])
+@pytest.mark.parametrize("command", ["fit", "predict", "report"])
+def test_devices_and_pipes_are_never_replaced(command, name, home, tmp_path, monkeypatch):
+    """Not even by an administrator; `eem predict -o -` writes to standard output."""
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("fifo.csv")
+    kinds = {path: os.lstat(path).st_mode for path in (name,) if os.path.lexists(path)}
+    words = {
+        "fit": ("fit", home / "a.parquet", "--target", "y", *QUICK),
+        "predict": ("predict", home / "m.eem", home / "a.parquet"),
+        "report": ("report", home / "m.eem", home / "a.parquet"),
+    }[command]
+    done = CliRunner().invoke(root, [*map(str, words), "-o", name])
+    if (command, name) == ("predict", "-"):
+        assert done.exit_code == 0
+        assert done.stdout.startswith('"prediction"')
+    else:
+        assert done.exit_code == 1
+        assert "must" in done.stderr
+        assert done.stderr.count("\n") == 1
+    assert all(os.lstat(path).st_mode == mode for path, mode in kinds.items())
+    assert os.listdir() == ["fifo.csv"]
+
+
+def test_a_pipe_is_no_table_and_does_not_wait(home, tmp_path):
+    os.mkfifo(tmp_path / "a.csv")
+    words = ["predict", str(home / "m.eem"), str(tmp_path / "a.csv")]
+    done = CliRunner().invoke(root, words)
+    assert done.exit_code == 1
+    assert "is a device or a pipe" in done.stderr
+
+
+def test_a_file_is_never_written_over_a_device_from_python(home):
+    with pytest.raises(InputError, match="is a device"):
+        TableModel.load(home / "m.eem").save("/dev/null")
+
+
+# ------------------------------------------------------------------------------- limits
+
+
+def small_files():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_full_disk_is_noticed_on_standard_output(unbuffered, home, tmp_path):
+    """Also where Python does not buffer, when a write may be short."""
+    with (tmp_path / "out.csv").open("wb") as out:
+        process(
+            *("predict", home / "m.eem", home / "a.parquet", "--proba"),
+            stdout=out,
+            preexec_fn=small_files,
+            env={**os.environ, "PYTHONUNBUFFERED": unbuffered},
+        )
+
+
+def test_a_full_disk_leaves_what_was_there(home, tmp_path):
+    out = tmp_path / "out.csv"
+    out.write_text("before")
+    words = ("predict", home / "m.eem", home / "a.parquet", "--proba", "-o", out)
+    done = process(*words, preexec_fn=small_files)
+    assert "File too large" in done.stderr
+    assert out.read_text() == "before"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_a_closed_standard_output_is_one_line(home):
+    words = map(str, (home / "m.eem", home / "a.parquet"))
+    line = f"exec {' '.join(EEM)} predict {' '.join(words)} >&-"
+    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == "Error: The output was closed before all was written.\n"
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("can't start new thread"), pa.ArrowMemoryError("malloc")]
+)
+def test_want_of_memory_is_one_line(error, home, monkeypatch):
+    def fail(*given):
+        raise error
+
+    monkeypatch.setattr(EEMClassifier, "predict", fail)
+    done = CliRunner().invoke(root, ["evaluate", str(home / "m.eem"), str(home / "a.parquet")])
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.count("\n") == 1
