@@ -20,6 +20,7 @@ from extreme_entropy.tables.columns import Column, Columns
 from extreme_entropy.tables.fitting import fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.writing import write_table
 
 EEM = [sys.executable, "-m", "extreme_entropy"]
 QUICK = ("--model", "eem", "--size", "10")
@@ -130,6 +131,23 @@ def test_names_of_a_wide_table_are_gone_through_once(tmp_path):
     source.schema = Schema()
     assert next(source.batches(list(names))).num_columns == 100
     assert source.schema.asked == 1
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "feather"])
+def test_long_text_is_kept_short_and_told_apart(kind, tmp_path):
+    """Cells that differ in their last character only remain two categories."""
+    n = 100
+    cells = ["word " * 4000 + "ab"[i % 2] for i in range(n)]
+    rows = pa.table({"x": cells, "z": np.arange(n) % 7, "y": np.where(np.arange(n) % 2, "u", "v")})
+    path = tmp_path / f"a.{kind}"
+    write_table(path, rows.to_batches(), rows.schema)
+    batches = list(open_table(path).batches(["x"]))
+    kept = [cell for batch in batches for cell in batch.column("x").to_pylist()]
+    assert len(set(kept)) == 2
+    assert max(map(len, kept)) < 256
+    model = fit_table(open_table(path), "y", model="eem", size=10)
+    answers = model.classifier.predict(model.read(rows))  # as cells came, not from a file
+    assert answers.tolist() == rows["y"].to_pylist()
 
 
 # ------------------------------------------------------------------------ devices and pipes

@@ -7,6 +7,7 @@ classifier's own affair (`features.encoding`).
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +20,7 @@ from ..errors import InputError
 
 Array = np.ndarray[Any, Any]
 
+LONGEST = 1024  # bytes of a cell of text that are kept as they are
 KINDS = {
     "number": "numbers",
     "boolean": "true or false",
@@ -78,13 +80,25 @@ class Columns:
 def as_kind(array: pa.Array, kind: str) -> pa.Array:
     """Cells in the type of a kind; ArrowException where some cannot be."""
     if kind == "text":
-        return array.cast(pa.string()) if not pa.types.is_string(array.type) else array
+        return shortened(array if pa.types.is_string(array.type) else array.cast(pa.string()))
     if kind == "date":
         return _dates(array)
     if kind == "boolean" or pa.types.is_boolean(array.type):
         return array.cast(pa.bool_()).cast(pa.int8()).cast(pa.float64())
     numbers = pc.cast(array, pa.float64(), safe=False)
     return pc.if_else(pc.is_finite(numbers), numbers, pa.scalar(None, pa.float64()))
+
+
+def shortened(texts: pa.Array) -> pa.Array:
+    """The same text, of which long cells are their beginning and a hash of all."""
+    is_long = pc.fill_null(pc.greater(pc.binary_length(texts), LONGEST), False)
+    if not pc.any(is_long).as_py():
+        return texts
+    short = [
+        text[: LONGEST // 8] + "… " + hashlib.sha256(text.encode()).hexdigest()[:32]
+        for text in texts.filter(is_long).to_pylist()
+    ]
+    return pc.replace_with_mask(texts, is_long, pa.array(short, pa.string()))
 
 
 def as_numbers(array: pa.Array, kind: str) -> Array:

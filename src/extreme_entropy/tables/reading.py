@@ -27,8 +27,10 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError
 from ..progress import with_progress
+from .columns import shortened
 
 BATCH_ROWS = 2**14
+BATCH_BYTES = 2**26
 BLOCK_BYTES = 2**20
 LONGEST_HEADER = 2**20
 # The kind of table behind the end of a file's name.
@@ -186,7 +188,7 @@ class TextSource(Source):
                     cells = [
                         _nulls_for_missing(array, empty, "")
                         if name == target
-                        else _nulls_for_missing(array, missing, separator)
+                        else shortened(_nulls_for_missing(array, missing, separator))
                         for name, array in zip(columns, batch.columns, strict=True)
                     ]
                     yield pa.RecordBatch.from_arrays(cells, columns)
@@ -231,13 +233,24 @@ class TypedSource(Source):
                         else batch.column(name).cast(kind)
                         for name, kind in ((c, self.schema.field(c).type) for c in columns)
                     ]
-                    yield pa.RecordBatch.from_arrays(arrays, columns)
+                    yield pa.RecordBatch.from_arrays(
+                        [
+                            shortened(array)
+                            if pa.types.is_string(array.type) and name != target
+                            else array
+                            for name, array in zip(columns, arrays, strict=True)
+                        ],
+                        columns,
+                    )
 
     def _part_batches(self, part: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Rows of one file. A row group of Parquet may be large: its pages are read one by one."""
         if self._kind == "parquet":
             with pq.ParquetFile(part.path, pre_buffer=False, buffer_size=2**18) as file:
-                yield from file.iter_batches(BATCH_ROWS, columns=columns)
+                groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
+                size = sum(group.total_byte_size for group in groups)
+                rows = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, size)
+                yield from file.iter_batches(min(BATCH_ROWS, max(64, rows)), columns=columns)
         else:
             yield from part.to_batches(
                 columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
