@@ -235,7 +235,7 @@ def test_want_of_memory_is_one_line(error, home, monkeypatch):
         raise error
 
     monkeypatch.setattr(EEMClassifier, "predict", fail)
-    done = CliRunner().invoke(root, ["evaluate", str(home / "m.eem"), str(home / "a.parquet")])
+    done = CliRunner().invoke(root, ["predict", str(home / "m.eem"), str(home / "a.parquet")])
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
     assert done.stderr.count("\n") == 1

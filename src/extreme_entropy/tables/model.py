@@ -170,9 +170,8 @@ class TableModel:
         most = max(FEWEST, NUMBERS // len(self.columns.used))
         rows = min(rows_worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
-        for batch in source.batches(
-            columns, target=self.target if target else None, progress=progress
-        ):
+        target = self.target if self.target in columns else None
+        for batch in source.batches(columns, target=target, progress=progress):
             waiting.append(batch)
             n = sum(one.num_rows for one in waiting)
             if n >= rows:
