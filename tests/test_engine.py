@@ -11,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.blas import add_gram, times_upper
-from extreme_entropy.engines.threads import Threads
+from extreme_entropy.engines.threads import Threads, blas_threads, one_blas_thread
 from extreme_entropy.errors import IncompleteError, InputError
 from extreme_entropy.estimators.inputs import check_rows
 from extreme_entropy.moments.summary import mirrored
@@ -207,3 +207,20 @@ def test_a_file_mapped_into_memory_is_read_in_place(rows, tmp_path):
         mapped = machine.fit(disk, y)
     expected = EEMClassifier(20, random_state=0).fit(X, y)
     np.testing.assert_array_equal(mapped.predict_proba(disk), expected.predict_proba(X))
+
+
+def test_blas_is_restored_when_users_in_several_threads_leave_in_any_order():
+    """The limit is shared by all threads: the last one out puts back what the first one found."""
+    before = [library["num_threads"] for library in threadpool_info()]
+    with blas_threads(3):
+        found = [library["num_threads"] for library in threadpool_info()]
+        first, second, inner = one_blas_thread(), one_blas_thread(), blas_threads(2)
+        for user in (first, second, inner):
+            user.__enter__()
+        first.__exit__(None, None, None)
+        inner.__exit__(None, None, None)
+        blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
+        assert set(blas) == {1}
+        second.__exit__(None, None, None)
+        assert [library["num_threads"] for library in threadpool_info()] == found
+    assert [library["num_threads"] for library in threadpool_info()] == before

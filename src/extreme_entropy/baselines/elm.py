@@ -18,16 +18,17 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.linalg import eigh, lstsq, qr
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, chunks, dense
+from ..engines.threads import Threads, blas_threads, chunks, dense
 from ..estimators.eem import EEMClassifier
 from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, NeuronSpec
 from ..moments.summary import Summary
-from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
+from .least_squares import LeastSquaresClassifier, Outputs, targets
 
 Array = np.ndarray[Any, Any]
 
@@ -51,11 +52,11 @@ def beta_from_rows(
     for start in range(0, n, size):
         s = slice(start, start + size)
         rows = below(kept, phi, X[s], T[s], root[s], n_jobs)
-        with blas_threads(n_jobs):
+        with blas_threads(effective_n_jobs(n_jobs)):
             kept = triangle(rows)
     # As in scipy.linalg.pinv; neurons in single precision have no smaller directions to trust.
     cut = max(max(n + (h if ridge else 0), h) * EPS, 4 * np.finfo(X.dtype).eps)
-    with blas_threads(n_jobs):
+    with blas_threads(effective_n_jobs(n_jobs)):
         beta: Array = lstsq(kept[:, :h], kept[:, h:], cond=cut, lapack_driver="gelsd")[0]
     return beta
 
@@ -205,7 +206,7 @@ default="sig"
         T = targets(n_classes)
         if self.solver == "sums":
             [summary] = table.summarise(phi, table.labels, 1)
-            with blas_threads(self.n_jobs):
+            with blas_threads(effective_n_jobs(self.n_jobs)):
                 beta = beta_from_sums(summary, T, class_weight, ridge, X.dtype)
         else:
             row_weight = class_weight[labels] * (1.0 if weight is None else weight)

@@ -7,15 +7,12 @@ the rows of the class and −1 on all others. The sign, or the largest column, d
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
 from ..engines.threads import FEW_SLICES, Threads
 from ..estimators.base import EntropyClassifier
@@ -152,8 +149,3 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
 def targets(n_classes: int) -> Array:
     """The targets of a row of each class: (2, 1) for two classes, else (n_classes, n_classes)."""
     return np.array([[-1.0], [1.0]]) if n_classes == 2 else 2 * np.eye(n_classes) - 1
-
-
-def blas_threads(n_jobs: int | None) -> AbstractContextManager[Any]:
-    """BLAS on `n_jobs` threads inside: one large factorisation has no tasks to share out."""
-    return threadpool_limits(limits=effective_n_jobs(n_jobs), user_api="blas")

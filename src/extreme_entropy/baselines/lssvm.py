@@ -24,11 +24,12 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from scipy.linalg import get_lapack_funcs
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, chunks, dense
+from ..engines.threads import Threads, blas_threads, chunks, dense
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.tables import InMemory, content_hash
@@ -36,7 +37,7 @@ from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, Part, kernel_layer
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
-from .least_squares import LeastSquaresClassifier, Outputs, blas_threads, targets
+from .least_squares import LeastSquaresClassifier, Outputs, targets
 
 Array = np.ndarray[Any, Any]
 
@@ -223,7 +224,7 @@ default="rbf"
         self._refuse_too_many(*table.X.shape)
         phi, Z, gamma = self._kernel_over(table)
         K = gram(phi, Z, self.n_jobs)
-        with blas_threads(self.n_jobs):
+        with blas_threads(effective_n_jobs(self.n_jobs)):
             ridges = 1 / (self.C * self._row_weight(labels, table.weight))
             alpha, b, definite = solve_bordered(K, ridges, targets(n_classes)[labels])
         if not definite:

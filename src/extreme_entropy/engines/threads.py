@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from operator import call
+from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -100,13 +101,40 @@ class Threads(NamedTuple):
                         future.cancel()
 
 
-@contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """BLAS on one thread inside, as before outside. Its own threads wait busily for each other,
-    which on a computer with other work can cost many times what they save.
+class _BlasThreads:
+    """BLAS on so many threads inside, as before outside, whichever thread asks in between.
+
+    All threads share BLAS, so that the last one out puts back what the first one found.
     """
-    with _blas().limit(limits=1):
-        yield
+
+    def __init__(self) -> None:
+        self.lock, self.limits = Lock(), dict[object, int]()  # of those inside, the latest last
+        self.found: Any = None
+
+    @contextmanager
+    def __call__(self, n: int) -> Iterator[None]:
+        user = object()
+        with self.lock:
+            before = _blas().limit(limits=n, user_api="blas")
+            self.found = self.found if self.limits else before
+            self.limits[user] = n
+        try:
+            yield
+        finally:
+            with self.lock:
+                del self.limits[user]
+                if self.limits:
+                    _blas().limit(limits=list(self.limits.values())[-1], user_api="blas")
+                else:
+                    self.found.restore_original_limits()
 
 
+blas_threads = _BlasThreads()
 _blas = cache(ThreadpoolController)  # the libraries are looked up once, when first needed
+
+
+def one_blas_thread() -> AbstractContextManager[None]:
+    """BLAS on one thread inside. Its own threads wait busily for each other, which on a computer
+    with other work can cost many times what they save.
+    """
+    return blas_threads(1)
