@@ -274,7 +274,7 @@ def test_shrinkage_is_scikit_learns(rng, name, n, h):
     rows = _rows(rng, n, h)
     theirs = THEIRS[name]().fit(rows)
     assert 1e-4 < theirs.shrinkage_ < 0.999
-    _, _, sigma, epsilon = shrink(ClassMoments.of(rows), name)
+    _, _, sigma, epsilon, *_ = shrink(ClassMoments.of(rows), name)
     assert epsilon == pytest.approx(theirs.shrinkage_, rel=1e-11)
     np.testing.assert_allclose(sigma, theirs.covariance_, rtol=0, atol=1e-12 * np.trace(sigma) / h)
 
@@ -293,7 +293,7 @@ def test_shrinkage_of_a_merged_summary_is_that_of_all_rows(rng, name):
     parts = [_rows(rng, n, 12) + 2 * rng.normal(size=12) + 1e4 for n in (1, 30, 7, 55)]
     extra = ClassMoments.of(_rows(rng, 20, 12))
     merged = (reduce(add, map(ClassMoments.of, parts)) + extra) - extra
-    _, _, sigma, epsilon = shrink(reduce(add, map(ClassMoments.of, parts)), name)
+    _, _, sigma, epsilon, *_ = shrink(reduce(add, map(ClassMoments.of, parts)), name)
     theirs = THEIRS[name]().fit(np.concatenate(parts) - 1e4)
     assert 1e-3 < theirs.shrinkage_ < 0.999
     assert epsilon == pytest.approx(theirs.shrinkage_, rel=1e-9)
@@ -308,7 +308,7 @@ def test_a_number_is_the_shrinkage_itself(rng):
     before = moments.scatter.copy()
     cov = np.cov(_rows(np.random.default_rng(20150101), 30, 4).T, bias=True)
     for epsilon in (0.0, 0.3, 1.0):
-        _, _, sigma, given_back = shrink(moments, epsilon)
+        _, _, sigma, given_back, *_ = shrink(moments, epsilon)
         expected = (1 - epsilon) * cov + epsilon * np.trace(cov) / 4 * np.eye(4)
         np.testing.assert_allclose(sigma, expected, atol=1e-13)
         assert given_back == epsilon
@@ -320,7 +320,7 @@ def test_a_number_is_the_shrinkage_itself(rng):
 def test_one_row_or_none_has_no_covariance(name):
     """Zeros, not NaN."""
     for moments in (ClassMoments.empty(3), ClassMoments.of(np.ones((1, 3)))):
-        _, _, sigma, epsilon = shrink(moments, name)
+        _, _, sigma, epsilon, *_ = shrink(moments, name)
         assert not sigma.any()
         assert 0 <= epsilon <= 1
 

@@ -212,7 +212,9 @@ def test_a_weight_is_a_repetition(rng, monkeypatch):
     halved = summarise(phi, X, y, weight / 2, 3, N_FOLDS)
     for half, full in zip(halved.moments, ours.moments, strict=True):
         for a, b in zip(half, full, strict=True):
-            twice = ClassMoments(2 * a.n, a.mean, 2 * a.scatter, 2 * a.cubic, 2 * a.quartic)
+            twice = ClassMoments(
+                2 * a.n, a.mean, 2 * a.scatter, 2 * a.cubic, 2 * a.quartic, 2 * a.n
+            )
             assert_alike(twice, b, phi(X[repeated]))
 
 

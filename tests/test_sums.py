@@ -3,15 +3,24 @@
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_same_decisions, assert_same_machine
 from sklearn.base import clone
+from sklearn.ensemble import AdaBoostClassifier
 
-from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy import (
+    EEKMClassifier,
+    EEKMClassifierCV,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+)
 from extreme_entropy.errors import (
+    DegenerateWarning,
     ExtremeEntropyWarning,
     ForgetError,
     IncompleteError,
@@ -451,3 +460,141 @@ def test_the_unfinished_machine_warns_once_when_asked():
     assert len(warned) == 1
     with np.testing.assert_no_warnings():
         machine.predict(X)
+
+
+# -------------------------------------------------------------------- rounding decides nothing
+
+
+def assert_same_labels(ours, theirs, X):
+    """Labels are equal wherever a decision is more than rounding."""
+    a, b = ours.decision_function(X), theirs.decision_function(X)
+    sure = (abs(a) > 1e-8 * abs(a).max()) | (abs(b) > 1e-8 * abs(b).max())
+    np.testing.assert_array_equal(ours.predict(X)[sure], theirs.predict(X)[sure])
+
+
+def few_distinct(seed, d=4, share=0.1, n=60):
+    rng = np.random.default_rng(seed)
+    return (rng.random((n, d)) < share).astype(float), (rng.random(n) < 0.4).astype(int)
+
+
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.ExtremeEntropyWarning")
+@pytest.mark.parametrize("seed", [2, 5, 13, 15, 16, 25])
+@pytest.mark.parametrize(
+    "machine",
+    [
+        EEMClassifier(20, random_state=0),
+        EEKMClassifier.paper(20, random_state=0),
+        EEMClassifier(20, shrinkage=None, ridge=0.0, random_state=0),
+    ],
+    ids=["EEM", "EEKM paper", "unshrunk"],
+)
+def test_forgetting_all_but_a_few_rows_is_a_fit_on_those(machine, seed):
+    """What is left of larger sums is not taken for a covariance: one, two or five rows a class."""
+    X, y = few_distinct(seed)
+    drawn = clone(machine).fit(X, y)
+    for k in (1, 2, 5):
+        kept = np.r_[np.flatnonzero(y == 0)[:k], np.flatnonzero(y == 1)[:k]]
+        gone = np.setdiff1d(np.arange(len(y)), kept)
+        ours = drawn.twin().fit(X, y).forget(X[gone], y[gone])
+        assert_same_labels(ours, drawn.twin().fit(X[kept], y[kept]), X)
+
+
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.ExtremeEntropyWarning")
+@pytest.mark.parametrize(("seed", "d", "share"), [(20, 2, 0.04), (23, 2, 0.04), (29, 2, 0.04)])
+def test_few_distinct_rows_give_one_machine_in_batches_and_with_weights(seed, d, share):
+    """Rounding chooses neither a direction nor a ridge where rows hardly differ."""
+    X, y = few_distinct(seed, d, share)
+    weight = np.random.default_rng(seed).integers(1, 4, len(y))
+    for machine in (EEMClassifier(20, random_state=0), EEKMClassifier(20, random_state=0)):
+        drawn = machine.fit(X, y)
+        ours = drawn.twin()
+        for rows in parts_of(len(y)):
+            ours.partial_fit(X[rows], y[rows])
+        assert_same_labels(ours, drawn, X)
+        weighted = drawn.twin().fit(X, y, sample_weight=weight)
+        repeated = drawn.twin().fit(np.repeat(X, weight, axis=0), np.repeat(y, weight))
+        assert_same_labels(weighted, repeated, X)
+
+
+def test_learnt_fractions_can_be_forgotten_in_any_order():
+    """A count is wrong by the rounding of what was learnt, not of what is left."""
+    X, y = table(n=40)
+    machine = new().fit(X, y)
+    for _ in range(3):
+        machine.partial_fit(X[:4], y[:4], sample_weight=np.full(4, 0.1))
+    machine.partial_fit(X[:4], y[:4], sample_weight=np.full(4, 1e6 / 3))
+    machine.forget(X[:4], y[:4], sample_weight=np.full(4, 1e6 / 3)).forget(X, y)
+    machine.forget(X[:4], y[:4], sample_weight=np.full(4, 0.3))
+    assert not machine.summary_.counts.any()
+
+
+@pytest.mark.filterwarnings("error::extreme_entropy.errors.DegenerateWarning")
+@pytest.mark.parametrize(
+    "machine",
+    [
+        *(EEMClassifier(20, random_state=0), EEKMClassifier(20, random_state=0)),
+        ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
+        EEMClassifierCV([10, 20], random_state=0),
+        EEKMClassifierCV([10, 20], random_state=0),
+    ],
+    ids=lambda machine: type(machine).__name__,
+)
+def test_a_fit_that_fails_at_its_very_end_changes_nothing(machine):
+    """Where a warning is an error, the machine of the rows before stays, with its columns."""
+    X, y = table()
+    machine = clone(machine).fit(pd.DataFrame(X, columns=list("abcde")), y)
+    alike = np.ones((len(y), 2))
+    refused(lambda m: m.fit(alike, y), machine, DegenerateWarning, "same mean")
+    if hasattr(machine, "fit_batches"):
+        refused(lambda m: m.fit_batches([(alike, y)]), machine, DegenerateWarning, "same mean")
+
+
+# -------------------------------------------------------------------- weights below one
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        *(EEMClassifier(20, random_state=0), EEKMClassifier(20, shrinkage="oas", random_state=0)),
+        ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
+    ],
+    ids=lambda machine: type(machine).__name__,
+)
+@pytest.mark.filterwarnings("error::extreme_entropy.errors.ExtremeEntropyWarning")
+@pytest.mark.parametrize("unit", [2.0**-8, 1 / 240, 1e-12])
+def test_equal_weights_below_one_are_weights_of_one(machine, unit):
+    """Weights that sum to one say how rows count beside each other, not that there are few."""
+    X, y = table()
+    X = pd.DataFrame(X, columns=list("vwxyz")).assign(
+        kind=np.array(["a", "b", "c"])[np.arange(len(y)) * y % 3]
+    )
+    ours = clone(machine).fit(X, y, sample_weight=np.full(len(y), unit))
+    theirs = clone(machine).fit(X, y)
+    np.testing.assert_allclose(ours.summary_.rows, theirs.summary_.rows)
+    a, b = ours.decision_function(X), theirs.decision_function(X)
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
+
+
+def test_weights_below_one_add_up():
+    """Learnt in parts, merged and forgotten, they are worth as many rows as in one fit."""
+    X, y = table()
+    weight = np.random.default_rng(1).random(len(y)) / 500
+    a, b, c, d = parts_of(len(y))
+    ours = new().fit(X[a], y[a], sample_weight=weight[a])
+    ours.partial_fit(X[b], y[b], sample_weight=weight[b])
+    ours.merge(ours.twin().fit(X[c], y[c], sample_weight=weight[c]))
+    ours.partial_fit(X[d], y[d], sample_weight=weight[d]).forget(X[a], y[a], weight[a])
+    left = np.concatenate([b, c, d])
+    theirs = ours.twin().fit(X[left], y[left], sample_weight=weight[left])
+    assert_same_machine(ours, theirs, X)
+    by_class = [weight[left][y[left] == k] for k in (0, 1)]
+    kish = [own.sum() ** 2 / (own**2).sum() for own in by_class]
+    np.testing.assert_allclose(ours.summary_.rows, kish)
+
+
+def test_boosting_begins_with_the_classifier_itself():
+    """AdaBoost's first weights are all 1/n, which say nothing."""
+    X, y = table()
+    boosted = AdaBoostClassifier(EEMClassifier(30), n_estimators=1, random_state=0).fit(X, y)
+    [first] = boosted.estimators_
+    assert_same_decisions(first, clone(first).fit(X, y), X)

@@ -254,7 +254,7 @@ SHARED = np.array([[2.0, 0.6, -0.3], [0.6, 1.0, 0.2], [-0.3, 0.2, 0.5]])
 
 def _exact(mean, covariance):
     """The summary of a Gaussian class itself; without shrinkage t and q are not asked for."""
-    return ClassMoments(1e6, mean, 1e6 * covariance, np.zeros(len(mean)), 0.0)
+    return ClassMoments(1e6, mean, 1e6 * covariance, np.zeros(len(mean)), 0.0, 1e6)
 
 
 def test_equal_covariances_give_the_bayes_direction_and_threshold():

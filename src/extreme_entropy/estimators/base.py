@@ -35,7 +35,7 @@ from ..features.encoding import N_FOLDS
 from ..features.feature_map import FeatureMap, Spec, same
 from ..features.forest import Forest, ForestSpec
 from ..machine.forest import ForestMachine
-from ..machine.machine import Machine, solve
+from ..machine.machine import ONE_ROW, Machine, solve
 from ..machine.predictor import Answer, AnyPredictor, predictor_of
 from ..moments.summary import ForestSummary, Summary
 from ..progress import with_progress
@@ -91,6 +91,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     # A twin's φ and classes are another classifier's, and stay.
     _is_twin: bool = False
 
+    _cure_of_degenerate: ClassVar[str] = (
+        "Either the features carry no information, or the neurons are saturated: all rows have the "
+        "same outputs, as with activation='sig' on many columns. "
+        "Try another activation or scale, such as the default ones."
+    )
     # What φ is: a specification whose fields are parameters of the classifier.
     _spec: ClassVar[type[Spec] | type[ForestSpec]]
     _validate_params: Callable[[], None]
@@ -129,7 +134,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         y : array-like or Dask collection of shape (n_samples,)
             Labels of two or more classes.
         sample_weight : array-like or Dask collection of shape (n_samples,), optional
-            A weight counts as repetition of the row: 2 is the row twice, 0 is no row.
+            A weight counts as repetition of the row: 2 is the row twice, 0 is no row. Weights
+            below one say how much rows count beside each other: all of 1/n are as all of 1.
 
         Returns
         -------
@@ -147,10 +153,10 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             spec = self.specification()
             feature_map = Sampled.of(table, self.random_state, [spec], classes).draw(spec)
         summary = table.learn(feature_map, classes, n_folds)
-        self.set_fitted(table.columns, classes, feature_map, summary)
+        learner = copy.copy(self).set_fitted(table.columns, classes, feature_map, summary)
         if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
-            self._solve()
-        return self
+            learner._solve()
+        return self._become(learner)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows, as if they had been there from the start.
@@ -238,10 +244,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         if not hasattr(learner, "feature_map_"):
             raise InputError("There must be rows to learn from; `batches` held none.")
         learner._solve()
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(learner.__dict__)
         saved.remove()
-        return self
+        return self._become(learner)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
         """Unlearn rows: the sums become what they would be had the rows never come.
@@ -269,7 +273,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         table = as_table(self, X, y, sample_weight, reset=False)
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
         unknown = 0 if force else self.summary_.rows.lacks(part.rows)
-        if unknown or (part.cells > self.summary_.cells * (1 + 1e-12)).any():
+        if unknown or (part.cells > self.summary_.most).any():
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
                 f"of which {unknown or 'some'} or more were never learnt, or not so often. Nothing "
@@ -392,6 +396,12 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         set_columns(self, columns)
         self.classes_, self.feature_map_, self.summary_ = classes, feature_map, summary
         self._predictor = None
+        return self
+
+    def _become(self, learner: Self) -> Self:
+        """Take over all that another one has learnt, once nothing can fail any more."""
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(learner.__dict__)
         return self
 
     def _learn(self, table: Table, classes: Any) -> Self:
@@ -623,7 +633,7 @@ than two classes
             machine = self._machine(log_priors, log_costs)
         self._predictor = predictor_of(self.feature_map_, machine, self.classes_)
         if machine.diagnostics:
-            self._warn(machine.diagnostics, counts)
+            self._warn(machine.diagnostics, self.summary_.effective_rows)
         return self._predictor
 
     def _machine(self, log_priors: Array, log_costs: Array) -> Machine | ForestMachine:
@@ -650,26 +660,24 @@ than two classes
         nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
         return table.blocks.each(answer_block, *shared, like=nothing)
 
-    def _warn(self, diagnostics: tuple[str, ...], counts: Array) -> None:
+    def _warn(self, diagnostics: tuple[str, ...], rows: Array) -> None:
         if "degenerate" in diagnostics:
             warn(
                 "Two classes have the same mean in feature space, so that they cannot be "
-                "separated and the prediction is constant (probabilities are the priors). Either "
-                "the features carry no information, or the neurons are saturated: all rows have "
-                "the same outputs, as with activation='sig' on many columns. "
-                "Try another activation or scale, such as the default ones.",
+                "separated and the prediction is constant (probabilities are the priors). "
+                + self._cure_of_degenerate,
                 DegenerateWarning,
             )
         if "one row" in diagnostics:
             warn(
-                f"Class {self.classes_[counts <= 1].tolist()} has one row only; its covariance is "
-                "taken as 0, and the other classes decide the projection. "
+                f"Class {self.classes_[rows <= ONE_ROW].tolist()} has one row only; its covariance "
+                "is taken as 0, and the other classes decide the projection. "
                 "Expect little of this class until it has more rows.",
                 FewRowsWarning,
             )
         elif "not cross-fitted" in diagnostics:
             warn(
-                f"A class has too few distinct rows to be held out (the fewest: {counts.min():g}), "
+                f"A class has too few distinct rows to be held out (the fewest: {rows.min():g}), "
                 "so the Gaussians of its training rows decide, as with decision='paper'.",
                 FewRowsWarning,
             )

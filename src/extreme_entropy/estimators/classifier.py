@@ -131,6 +131,10 @@ default="from_dtype"
     decision = "cross-fitted"
 
     _spec: ClassVar[type[ForestSpec]] = ForestSpec
+    _cure_of_degenerate: ClassVar[str] = (
+        "The columns carry no information about the classes. Check that labels belong to their "
+        "rows, or add columns that tell the classes apart."
+    )
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_leaves": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],

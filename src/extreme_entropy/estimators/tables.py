@@ -453,7 +453,7 @@ class Sampled:
         """All that some of these specifications need of a table."""
         kinds = table.columns.kinds
         content = content_hash(table.stats, random_state)
-        size = table.stats.n, len(classes), most_encoded(kinds, table.columns.n)
+        size = table.stats.rows, len(classes), most_encoded(kinds, table.columns.n)
         wanted = [spec.sample_sizes(*size) for spec in specs]
         k, of_class = (max(sizes) for sizes in zip(*wanted, strict=True))
         if kinds is not None or table.stats.missing.any():
@@ -461,7 +461,9 @@ class Sampled:
         sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
         columns = [j for j, column in enumerate(kinds or ()) if column.kind == "category"]
         counts = table.count_categories(content, classes, columns).columns if columns else []
-        encoding = fit_encoding(kinds, table.stats, sample.rows, counts)
+        rows = table.stats.rows / table.stats.n  # that a weight of one is worth
+        in_rows = [replace(counted, counts=counted.counts * rows) for counted in counts]
+        encoding = fit_encoding(kinds, table.stats, sample.rows, in_rows)
         sample = replace(sample, rows=encoding(sample.rows))
         stats = encoding.stats(table.stats, sample.rows, counts)
         by_class = None
@@ -477,7 +479,7 @@ class Sampled:
             if isinstance(spec, ForestSpec):
                 return self._grow(spec)
             given = spec, self._encoding(spec), self.stats, self.sample, self.content, self.dtype
-            move = self.stats.n >= MANY_ROWS
+            move = self.stats.rows >= MANY_ROWS
             if not spec.learns_relevance or self.by_class is None:
                 return draw(*given, move=move)
             if spec.scale not in self.learned:

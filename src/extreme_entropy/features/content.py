@@ -78,6 +78,25 @@ def _mix(z: Array) -> Array:
     return z ^ (z >> np.uint64(31))
 
 
+def effective(n: float, squares: float) -> float:
+    """How many rows weights are worth whose sum is n, from Σ min(w, w²).
+
+    A weight of one or more is so many rows. Weights below one only say how much rows count beside
+    each other (Kish's effective size): all of 1/n are worth n rows, as all of 1 are.
+    """
+    return float(n if squares == n or squares <= 0 else n * (n / squares))
+
+
+def squares_of(weight: Array) -> float:
+    """Σ min(w, w²) of weights."""
+    return float((weight * np.minimum(weight, 1.0)).sum())
+
+
+def worth(weight: Array) -> float:
+    """How many rows weights are worth."""
+    return effective(float(weight.sum()), squares_of(weight))
+
+
 def folds_of(hashes: Array, n_folds: int) -> Array:
     """The fold of each row, by its hash: 0, 1, … in as few bytes as will do   (n,)."""
     return (hashes % np.uint64(n_folds)).astype(np.min_scalar_type(n_folds))

@@ -10,7 +10,7 @@ A column that was constant when φ was drawn carries no information and is alway
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -18,12 +18,15 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
+from .content import effective, squares_of
+
 Array = np.ndarray[Any, Any]
 
 BINS = 1024  # of equal width between a column's ends; their tables stay in cache
 CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
 MOST_KNOTS = 254  # of such a column, between its ends
 SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
+BY_COLUMN = ("low", "high", "mean", "deviation", "missing")  # of `ColumnStats`
 MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 
@@ -37,6 +40,12 @@ class ColumnStats:
     mean: Array
     deviation: Array  # Σ (x − mean)²
     missing: Array  # of n, in each column
+    squares: float = 0.0  # Σ min(w, w²), which is n where no weight is below one
+
+    @property
+    def rows(self) -> float:
+        """How many rows the weights are worth."""
+        return effective(self.n, self.squares)
 
     @classmethod
     def empty(cls, d: int) -> ColumnStats:
@@ -58,7 +67,7 @@ class ColumnStats:
         offset = weight @ above / n
         above -= offset
         deviation = weight @ np.square(above, out=above)
-        return cls(n, low, high, low + offset, deviation, np.zeros(len(low)))
+        return cls(n, low, high, low + offset, deviation, np.zeros(len(low)), squares_of(weight))
 
     @classmethod
     def _with_gaps(cls, X: Array, weight: Array | None) -> ColumnStats:
@@ -74,7 +83,8 @@ class ColumnStats:
         offset = weight @ above / present
         above = np.where(gaps, 0.0, above - offset)
         deviation = weight @ np.square(above, out=above)
-        return cls(float(weight.sum()), low, high, lowest + offset, deviation, missing)
+        found = low, high, lowest + offset, deviation, missing, squares_of(weight)
+        return cls(float(weight.sum()), *found)
 
     def __add__(self, other: ColumnStats) -> ColumnStats:
         if not self.n or not other.n:
@@ -89,6 +99,7 @@ class ColumnStats:
             np.where(mine > 0, self.mean, other.mean) + step * share,
             self.deviation + other.deviation + step**2 * (mine * share),
             self.missing + other.missing,
+            self.squares + other.squares,
         )
 
     def filled(self, values: Array) -> ColumnStats:
@@ -103,18 +114,19 @@ class ColumnStats:
         step = np.where(mine > 0, values - self.mean, 0.0)
         mean = np.where(mine > 0, self.mean, values) + step * (self.missing / n)
         deviation = self.deviation + step**2 * (mine * self.missing / n)
-        return ColumnStats(n, low, high, mean, deviation, np.zeros(d))
+        return ColumnStats(n, low, high, mean, deviation, np.zeros(d), self.squares)
 
     def of_columns(self, columns: Array) -> ColumnStats:
         """The statistics of some columns."""
-        arrays = (self.low, self.high, self.mean, self.deviation, self.missing)
-        return ColumnStats(self.n, *(array[columns] for array in arrays))
+        return replace(self, **{name: getattr(self, name)[columns] for name in BY_COLUMN})
 
     def beside(self, other: ColumnStats) -> ColumnStats:
         """The statistics of these columns and others of the same rows."""
-        names = ("low", "high", "mean", "deviation", "missing")
-        arrays = ([getattr(part, name) for part in (self, other)] for name in names)
-        return ColumnStats(self.n, *map(np.concatenate, arrays))
+        both: dict[str, Any] = {
+            name: np.concatenate([getattr(part, name) for part in (self, other)])
+            for name in BY_COLUMN
+        }
+        return replace(self, **both)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ import numpy as np
 from scipy.special import expit
 
 from ..engines.threads import Executor, chunks, serial
+from ..features.content import worth
 from ..features.forest import Forest, HeldRows
 from ..moments.summary import ForestSummary, Summary
 from .decision import GaussianPair
@@ -40,6 +41,7 @@ SMOOTHING = 10.0  # rows with the classes of the whole, that counts in a leaf ar
 FEW_LEAVES = 4  # up to which threads share the work on one leaf
 PRECISION = 10.0  # of the prior that all slopes are those of ℓ itself, in rows
 LEAST_SLOPE = 1e-2  # so that thresholds are finite
+TINY = float(np.finfo(float).tiny)
 LEAST_COUNT = 0.02  # of v: trees that count for less are left out
 
 
@@ -85,7 +87,7 @@ class ForestMachine(Decision):
         kept = np.empty(found.shape, dtype=bool)
         for c, (scores, counts) in enumerate(part.T for part in self.held_out):
             below = np.concatenate([[0.0], np.cumsum(counts)])
-            below *= min(1.0, len(counts) / max(below[-1], 1.0))
+            below *= min(worth(counts), len(counts)) / max(below[-1], TINY)
             lower = below[np.searchsorted(scores, found[:, c], side="right")]
             kept[:, c] = lower + 1 > miss * (below[-1] + 1)
         return kept
@@ -101,10 +103,12 @@ def solve_forest(
 ) -> ForestMachine:
     """The machine of a forest's sums; every class has rows."""
     totals = summary.counts.sum(axis=1)
+    worth_of_one = float(summary.effective_rows.sum() / totals.sum())  # in rows, of a weight of one
     if len(summary.leaves) <= FEW_LEAVES:
-        solved = [_solve_leaf(leaf, totals, execute) for leaf in summary.leaves]
+        solved = [_solve_leaf(leaf, totals, worth_of_one, execute) for leaf in summary.leaves]
     else:
-        solved = list(execute(partial(_solve_leaf, leaf, totals) for leaf in summary.leaves))
+        tasks = (partial(_solve_leaf, leaf, totals, worth_of_one) for leaf in summary.leaves)
+        solved = list(execute(tasks))
     leaves, by_fold = (tuple(part) for part in zip(*solved, strict=True))
     odds = _held_out_odds(forest, leaves, by_fold)
     pairs = tuple(combinations(range(len(totals)), 2))
@@ -135,10 +139,11 @@ def solve_forest(
 
 
 def _solve_leaf(
-    summary: Summary, totals: Array, execute: Executor = serial
+    summary: Summary, totals: Array, worth_of_one: float, execute: Executor = serial
 ) -> tuple[Leaf, FoldOperators | None]:
-    """A leaf, where so many rows of each class are in all leaves."""
-    n, shares = summary.counts.sum(axis=1), totals / totals.sum()
+    """A leaf, where classes have such total weights in all leaves."""
+    shares, totals = totals / totals.sum(), totals * worth_of_one
+    n = summary.counts.sum(axis=1) * worth_of_one
     smoothed = np.log(n + SMOOTHING * shares) - np.log(shares)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines.threads import Executor, serial
-from ..features.content import ContentHash, RowSample, folds_of
+from ..features.content import ContentHash, RowSample, folds_of, worth
 from ..features.encoding import N_FOLDS, Encoding, plain_encoding
 from ..features.feature_map import (
     LEARNING_ROWS,
@@ -82,7 +82,7 @@ def grow(
     relevance = learn_relevance(spec.scale, stats, sample, first, content, execute)
     scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
     n_classes, weights = len(by_class), relevance.weights
-    most, very_many = spec.size(stats.n, n_classes)
+    most, very_many = spec.size(stats.rows, n_classes)
     h, beside = spec.landmarks(n_classes, most), spec.landmarks(n_classes, 1)
     # Models of all rows.
     specs: list[Spec]
@@ -92,13 +92,13 @@ def grow(
         specs = [KernelSpec(beside, "mixed", "median", spec.scale)]
         specs += [NeuronSpec(beside, "mixed", spec.scale)]
     given = encoding, stats, sample, content, dtype, relevance.used
-    options: dict[str, Any] = {"alone": relevance.alone, "move": stats.n >= MANY_ROWS}
+    options: dict[str, Any] = {"alone": relevance.alone, "move": stats.rows >= MANY_ROWS}
     leaves = [draw(one, *given, scaling=scaling, **options).parts for one in specs]
     trees = [Tree.uncut()] * len(specs)
     held = _to_hold(by_class)
     if most > 1:
         rows = _Rows.of(scaling, by_class, held, sample, content)
-        tree, of_leaves, weights = _grow_tree(rows, h, most, stats.n, weights, dtype, execute)
+        tree, of_leaves, weights = _grow_tree(rows, h, most, stats.rows, weights, dtype, execute)
         trees, leaves = [*trees, tree], [*leaves, *of_leaves]
     kept, shared = _held_rows(scaling, held), (content, encoding, scaling)
     return Forest(*shared, tuple(trees), tuple(leaves), kept, weights)
@@ -131,7 +131,7 @@ class _Rows:
             reach = float(own.hashes[-1]) / 2.0**64 if full else 1.0
             many = len(own.rows) >= MANY_TIMES * len(others.rows)
             left = own.at(~np.isin(own.hashes, others.hashes)) if many else own
-            stand_for.append(float(own.counts.sum()) / reach / max(len(left.rows), 1))
+            stand_for.append(worth(own.counts) / reach / max(len(left.rows), 1))
             used.append(left)
         return cls(
             scaling(sample.rows),

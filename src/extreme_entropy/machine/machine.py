@@ -14,8 +14,9 @@ the one that is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from itertools import combinations
+from operator import add
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -23,15 +24,16 @@ from scipy.special import expit, log_expit
 
 from ..engines.threads import Executor, serial
 from ..entropy.gaussian import cauchy_schwarz_divergence
-from ..moments.summary import ClassMoments, Summary
+from ..moments.summary import Summary
 from .coupling import couple, mean_slopes
 from .decision import GaussianPair
-from .operator import Ridge, Shrunk, operators_of, shrink
+from .operator import Ridge, Shrunk, error_of, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
 
 SHARES = (0.0, 0.03, 0.3, 3.0)  # of tr(Σ)/h, tried by ridge="auto"
 FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to be used
+ONE_ROW = 1 + 1e-9  # weights may be worth more than one row by rounding
 # A class whose projections do not vary gets this share of the other's variance, or of the squared
 # gap between the means.
 VARIANCE_FLOOR = 1e-6
@@ -139,20 +141,19 @@ def solve_by_fold(
     them nothing is held out, and both are as if not asked for.
     """
     pairs = tuple(combinations(range(len(summary.moments)), 2))
-    totals = [summary.of_class(c) for c in range(len(summary.moments))]
-    classes = [shrink(total, shrinkage) for total in totals]
+    classes = [shrink(summary.of_class(c), shrinkage) for c in range(len(summary.moments))]
     auto = ridge == "auto"
     ridges = [Ridge(relative=share) for share in SHARES] if auto else [Ridge(float(ridge))]
     cross_fitted &= summary.n_folds > 1
     best, held_out, by_fold = 0, None, None
     if summary.n_folds > 1 and (cross_fitted or auto):
         tasks = (
-            partial(project_fold, summary, fold, totals, pairs, shrinkage, ridges)
+            partial(project_fold, summary, fold, pairs, shrinkage, ridges)
             for fold in range(summary.n_folds)
         )
         folds = list(execute(tasks))
         held_out = HeldOut.pooled(np.stack([fold.stats for fold in folds]))
-        best = int(np.argmax(held_out.separations))
+        best = held_out.best
         by_fold = FoldOperators(
             np.stack([fold.operators[best] for fold in folds]),
             np.stack([fold.middles[best] for fold in folds]),
@@ -161,7 +162,7 @@ def solve_by_fold(
     solved = [operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs]
     operators, added = (np.concatenate(found) for found in zip(*solved, strict=True))
     diagnostics = ["degenerate"] * (not operators.any(axis=1).all())
-    diagnostics += ["one row"] * any(c.n <= 1 for c in classes)
+    diagnostics += ["one row"] * any(c.rows <= ONE_ROW for c in classes)
     gaussians = []
     for p, ((i, j), beta) in enumerate(zip(pairs, operators, strict=True)):
         if held_out is None or not cross_fitted or not beta.any():
@@ -224,14 +225,19 @@ class HeldOut(NamedTuple):
         share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
         mean = (share * means).sum(axis=0)
         variance = (share * (variances + (means - mean) ** 2)).sum(axis=0)
-        both = variance.sum(axis=2)
-        known = (total > 0).all(axis=2) & (both > 0)
         gaps = mean[..., 1] - mean[..., 0]
+        # A variance may be 0, or 0 but for rounding, and that must not matter.
+        both = variance.sum(axis=2) + (VARIANCE_FLOOR * gaps) ** 2
+        known = (total > 0).all(axis=2) & (both > 0)
         gaps = np.divide(gaps, np.sqrt(both), out=np.zeros_like(gaps), where=known)
         separations = gaps.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        # To nine digits, so that rounding never chooses between ridges that are equally good.
-        rounded = np.array([float(f"{value:.9g}") for value in separations])
-        return cls(total, mean, variance, (n > 0).sum(axis=0), rounded)
+        return cls(total, mean, variance, (n > 0).sum(axis=0), separations)
+
+    @property
+    def best(self) -> int:
+        """The ridge that separates best; of those that are equal but for rounding, the first."""
+        most = self.separations.max()
+        return int(np.argmax(self.separations >= most - 1e-9 * abs(most)))
 
 
 class FoldProjections(NamedTuple):
@@ -245,7 +251,6 @@ class FoldProjections(NamedTuple):
 def project_fold(
     summary: Summary,
     fold: int,
-    totals: list[ClassMoments],
     pairs: tuple[tuple[int, int], ...],
     shrinkage: str | float | None,
     ridges: list[Ridge],
@@ -255,16 +260,17 @@ def project_fold(
     All is zero where the fold or all others lack rows.
     """
     inside = [folds[fold] for folds in summary.moments]
-    # Taking one fold out of the total is cheaper than adding up the others.
+    # Taking one fold out of the total would be cheaper, but leave rounding where nothing is left.
     outside = []
-    for total, own in zip(totals, inside, strict=True):
-        outside.append(shrink(total - own, shrinkage))
+    for folds in summary.moments:
+        others = (part for k, part in enumerate(folds) if k != fold)
+        outside.append(shrink(reduce(add, others), shrinkage))
     found = np.zeros((len(ridges), len(pairs), 2, 3))
-    operators = np.zeros((len(ridges), len(pairs), len(totals[0].mean)))
+    operators = np.zeros((len(ridges), len(pairs), len(inside[0].mean)))
     all_middles = np.zeros((len(ridges), len(pairs)))
     for p, pair in enumerate(pairs):
         a, b = (outside[c] for c in pair)
-        if not (a.n and b.n and any(inside[c].n for c in pair)):
+        if not (a.rows and b.rows and any(inside[c].n for c in pair)):
             continue
         betas, _ = operators_of(a, b, ridges)
         middles = betas @ (a.mean + b.mean) / 2
@@ -274,7 +280,8 @@ def project_fold(
                 found[:, p, side, 0] = own.n * betas.any(axis=1)
                 found[:, p, side, 1] = betas @ own.mean - middles
                 variances = np.vecdot(betas @ own.scatter, betas) / own.n
-                found[:, p, side, 2] = np.maximum(variances, 0.0)
+                known = variances > error_of(own) * np.vecdot(betas, betas)
+                found[:, p, side, 2] = np.where(known, variances, 0.0)
     return FoldProjections(found, operators, all_middles)
 
 
@@ -284,8 +291,11 @@ def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> Gaus
         return GaussianPair((0.0, 0.0), (1.0, 1.0))
     m0, m1 = float(beta @ negative.mean), float(beta @ positive.mean)
     s0, s1 = (float(beta @ c.covariance @ beta) for c in (negative, positive))
+    s0, s1 = (
+        s if s > c.error * float(beta @ beta) else 0.0 for s, c in ((s0, negative), (s1, positive))
+    )
     # The variance of one row is unknown: it borrows the other class's.
-    s0, s1 = s0 if negative.n > 1 else s1, s1 if positive.n > 1 else s0
+    s0, s1 = s0 if negative.rows > ONE_ROW else s1, s1 if positive.rows > ONE_ROW else s0
     return GaussianPair((m0, m1), floored(s0, s1, m1 - m0))
 
 

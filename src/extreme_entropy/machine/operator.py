@@ -8,7 +8,8 @@ The covariance of each class is shrunk towards a multiple of the identity, from 
     Σ± = (1−ε) cov + ε μ I,     cov = S/n,     μ = tr(cov)/h
 
 Ledoit–Wolf needs, beside cov, only q = Σ‖u‖⁴: with signal = ‖cov‖²_F − hμ² and
-noise = (q/n − ‖cov‖²_F)/n, ε = clip(noise/signal, 0, 1).
+noise = (q/n − ‖cov‖²_F)/n, ε = clip(noise/signal, 0, 1). The last n is the number of rows that the
+weights are worth.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import numpy as np
 from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
-from ..moments.summary import ClassMoments
+from ..moments.summary import MARGIN, ClassMoments
 
 Array = np.ndarray[Any, Any]
 
@@ -34,10 +35,12 @@ SINGULAR = 16 * np.finfo(float).eps
 class Shrunk(NamedTuple):
     """One class as the solver sees it."""
 
-    n: float
+    rows: float  # that it is worth
     mean: Array
     covariance: Array  # Σ
     epsilon: float
+    noise: float  # of the mean: rounding, or what larger sums have left
+    error: float  # of variances: the same
 
 
 def shrink(moments: ClassMoments, shrinkage: str | float | None) -> Shrunk:
@@ -52,21 +55,31 @@ def shrink(moments: ClassMoments, shrinkage: str | float | None) -> Shrunk:
     target = np.trace(cov) / len(cov)
     cov *= 1.0 - epsilon
     cov.flat[:: len(cov) + 1] += epsilon * target
-    return Shrunk(moments.n, moments.mean, cov, float(epsilon))
+    share = ROUNDING + MARGIN * moments.n_error / (moments.n or 1.0)
+    noise = share * float(np.linalg.norm(moments.mean))
+    return Shrunk(moments.rows, moments.mean, cov, float(epsilon), noise, error_of(moments))
+
+
+def error_of(moments: ClassMoments) -> float:
+    """Variances of a class that are no larger may be those of equal rows, but for rounding."""
+    left = MARGIN * moments.scatter_error / (moments.n or 1.0)
+    return max(left, ROUNDING**2 * float(moments.mean @ moments.mean))
 
 
 def ledoit_wolf(cov: Array, moments: ClassMoments) -> tuple[float, float]:
     """Noise and signal of Ledoit and Wolf (2004)."""
     n = moments.n or 1.0
     size = float(np.vdot(cov, cov))
-    return (moments.quartic / n - size) / n, size - float(np.trace(cov)) ** 2 / len(cov)
+    noise = moments.quartic / n - size
+    noise = 0.0 if noise <= MARGIN * moments.quartic_error / n else noise
+    return noise / (moments.rows or 1.0), size - float(np.trace(cov)) ** 2 / len(cov)
 
 
 def oas(cov: Array, moments: ClassMoments) -> tuple[float, float]:
     """The same of the oracle approximating estimator, Chen et al. (2010), equation (23)."""
     h = len(cov)
     size, square = float(np.vdot(cov, cov)) / h**2, (float(np.trace(cov)) / h) ** 2
-    return size + square, (moments.n + 1) * (size - square / h)
+    return size + square, (moments.rows + 1) * (size - square / h)
 
 
 SHRINKAGES: dict[str, Callable[[Array, ClassMoments], tuple[float, float]]] = {
@@ -90,61 +103,64 @@ def operators_of(
     β is zero where the means of the classes differ by rounding alone.
     """
     covariance = negative.covariance + positive.covariance
-    size = (
-        np.linalg.norm(negative.mean)
-        + np.linalg.norm(positive.mean)
-        + np.sqrt(max(np.trace(covariance), 0.0))  # of equal rows it may be less, by rounding
-    )
-    difference, noise = positive.mean - negative.mean, ROUNDING * float(size)
+    difference, error = positive.mean - negative.mean, negative.error + positive.error
+    spread = float(np.sqrt(max(np.trace(covariance), 0.0)))  # of equal rows less, by rounding
+    noise = negative.noise + positive.noise + ROUNDING * spread
     diagonal = covariance.diagonal().copy()
     shrunk = sum(c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive))
     betas, added = [], []
     for ridge in ridges:
         more = float(ridge.absolute + ridge.relative * diagonal.mean())
         covariance.flat[:: len(covariance) + 1] = diagonal + more
-        betas.append(solve_operator(covariance, difference, noise, float(shrunk + more)))
+        least = float(shrunk + more)
+        betas.append(solve_operator(covariance, difference, noise, least, error))
         added.append(more)
     return np.array(betas), np.array(added)
 
 
-def solve_operator(covariance: Array, difference: Array, noise: float, least: float = 0.0) -> Array:
+def solve_operator(
+    covariance: Array, difference: Array, noise: float, least: float = 0.0, error: float = 0.0
+) -> Array:
     """β from Σ and m, or zeros where ‖m‖ is no larger than `noise`.
 
-    No eigenvalue of Σ is below `least`, what shrinkage and ridge have put on its diagonal. Without
-    any covariance (one row a class, say) Σ is taken as a vanishing multiple of I, so that β points
-    from one mean to the other. Where Σ is singular, which is so only without shrinkage, the
-    pseudo-inverse takes the place of Cholesky.
+    No eigenvalue of Σ is below `least`, what shrinkage and ridge have put on its diagonal, and none
+    is known to better than `error`. Without any covariance (one row a class, say) Σ is taken as a
+    vanishing multiple of I, so that β points from one mean to the other. Where Σ is singular, which
+    is so only without shrinkage, the pseudo-inverse takes the place of Cholesky.
     """
     if not np.linalg.norm(difference) > noise:
         return np.zeros_like(difference)
     direction = difference
-    if covariance.diagonal().any():
-        singular = SINGULAR * len(covariance)
+    trace = float(np.trace(covariance))
+    if trace > error:
+        singular = max(SINGULAR * len(covariance), error / trace)
         try:
             # NumPy's, since SciPy's holds Python's lock while it works.
             lower = np.linalg.cholesky(covariance)
             is_singular = False
-            if least <= 2 * singular * np.trace(covariance):
+            if least <= 2 * singular * trace:
                 size = float(np.abs(covariance).sum(axis=0).max())
                 # A pivot may be small or large by the order of the columns alone; 1/cond is not.
                 is_singular = dpocon(lower.T, size, uplo="U")[0] <= singular
         except np.linalg.LinAlgError:
             is_singular = True
         if is_singular:
-            direction = _pseudo_solve(covariance, difference)
+            direction = _pseudo_solve(covariance, difference, error)
         else:
             direction = cho_solve((lower, True), difference, check_finite=False)
     return direction * (2.0 / (difference @ direction))
 
 
-def _pseudo_solve(covariance: Array, difference: Array) -> Array:
+def _pseudo_solve(covariance: Array, difference: Array, error: float) -> Array:
     """The limit of (Σ + δI)⁻¹m, up to length, as δ → 0.
 
     Where m leaves the range of Σ, the classes differ along directions in which neither varies, and
     those decide alone; otherwise it is Σ⁺m.
     """
     values, vectors = eigh(covariance, check_finite=False)
-    kept = values > SINGULAR * len(values) * values[-1]
+    kept = values > max(SINGULAR * len(values) * values[-1], error)
+    if not kept.any():
+        return difference
     inside = vectors[:, kept].T @ difference
     outside = difference - vectors[:, kept] @ inside
     if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(difference):

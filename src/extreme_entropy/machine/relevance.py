@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines.threads import Executor, serial
-from ..features.content import ContentHash, RowSample, folds_of
+from ..features.content import ContentHash, RowSample, folds_of, worth
 from ..features.encoding import N_FOLDS, plain_encoding
 from ..features.feature_map import FeatureMap, KernelSpec, draw
 from ..features.scaling import SAMPLE_ROWS, ColumnStats, fit_scaling
@@ -91,7 +91,7 @@ def learn_relevance(
 
     phi, summary = fitted(None)
     alike = HeldOut.pooled(np.stack([_held_out(summary, k) for k in range(N_FOLDS)]))
-    ridge = RIDGES[int(np.argmax(alike.separations))]
+    ridge = RIDGES[alike.best]
     Z = phi.scaling(some.X)
     gradients = _gradients(phi, summary, ridge, Z, PAIRS_OF_FOLDS)
     first = [_agreement(gradients, k) for k in range(N_FOLDS)]
@@ -139,7 +139,8 @@ class _Rows:
     @property
     def standard_error(self) -> float:
         """Of the difference of two means in standard deviations, averaged over pairs of classes."""
-        variances = 1 / np.bincount(self.labels, self.counts)
+        rows = (worth(self.counts[self.labels == c]) for c in range(self.n_classes))
+        variances = [1 / n for n in rows]
         return float(np.mean([np.sqrt(a + b) for a, b in combinations(variances, 2)]))
 
     def some_of_each_class(self) -> _Rows:
@@ -170,9 +171,8 @@ class _Rows:
 
 def _held_out(summary: Summary, fold: int) -> Array:
     """Projections of a fold's rows for each ridge, as `project_fold` gives them."""
-    totals = [summary.of_class(c) for c in range(len(summary.moments))]
-    pairs = tuple(combinations(range(len(totals)), 2))
-    return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES).stats
+    pairs = tuple(combinations(range(len(summary.moments)), 2))
+    return project_fold(summary, fold, pairs, "ledoit-wolf", RIDGES).stats
 
 
 Gradients = dict[tuple[int, int], Array]  # by the folds that the operators were fitted on
@@ -208,7 +208,7 @@ def _operators(summary: Summary, group: tuple[int, int], ridge: Ridge) -> Array:
     ]
     operators = []
     for negative, positive in combinations(classes, 2):
-        if negative.n and positive.n:
+        if negative.rows and positive.rows:
             operators.append(operators_of(negative, positive, [ridge])[0][0])
         else:
             operators.append(np.zeros_like(negative.mean))

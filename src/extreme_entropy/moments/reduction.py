@@ -19,6 +19,7 @@ import numpy as np
 
 from ..engines.blas import add_gram
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from ..features.content import squares_of
 from ..features.feature_map import FeatureMap
 from .summary import ClassMoments, Summary, from_sums
 
@@ -136,7 +137,7 @@ class _Sums:
     def __init__(self, pilot: Array, sizes: Sequence[int], dtype: np.dtype[Any]) -> None:
         h = len(pilot)
         self.pilot, self.sizes = pilot, sizes
-        self.n, self.q = 0.0, np.zeros(len(sizes))
+        self.n, self.squares, self.q = 0.0, 0.0, np.zeros(len(sizes))
         self.s, self.t = np.zeros(h), np.zeros((len(sizes), h))
         self.S = np.zeros((h, h))  # its lower triangle
         # Single precision is summed apart, and joins the double sum before it loses digits.
@@ -156,8 +157,10 @@ class _Sums:
         self.q += np.vecdot(both[1:].astype(np.float64), squares)
         if weight is None:
             self.n += len(H)
+            self.squares += len(H)
         else:
             self.n += float(weight.sum())
+            self.squares += squares_of(weight)
             H *= np.sqrt(weight)[:, None].astype(H.dtype)
         if self.single is None:
             add_gram(np.ascontiguousarray(H, dtype=np.float64), self.S)
@@ -172,6 +175,7 @@ class _Sums:
     def join(self, other: _Sums) -> None:
         """Add sums about the same pilot."""
         self.n += other.n
+        self.squares += other.squares
         self.q += other.q
         for mine, theirs in ((self.s, other.s), (self.t, other.t), (self.S, other.S)):
             mine += theirs
@@ -183,5 +187,6 @@ class _Sums:
             # The last size may use up S itself; the others need a copy.
             whole = i == len(self.sizes) - 1 and k == len(pilot)
             S = self.S if whole else self.S[:k, :k].copy()
-            found.append(from_sums(self.n, pilot[:k], self.s[:k], S, self.t[i, :k], self.q[i]))
+            sums = self.s[:k], S, self.t[i, :k], self.q[i], self.squares
+            found.append(from_sums(self.n, pilot[:k], *sums))
         return found

@@ -7,7 +7,8 @@ With u = h − m for the rows h of one class and fold and their mean m, it keeps
 Summaries form a commutative monoid: `empty` is the identity and `+` the merge, so a chunk, a
 worker and a whole data set are the same kind of thing. Everything is kept about the class's own
 mean, because raw sums of data far from the origin lose q altogether. t is kept only so that q,
-which Ledoit–Wolf needs, survives a merge. Folds exist so that the decision can be cross-fitted:
+which Ledoit–Wolf needs, survives a merge. Taking rows out leaves the rounding of the larger sums
+behind, so that it is kept what that may be. Folds exist so that the decision can be cross-fitted:
 the projection of a held-out fold follows from its own moments and the sum of the others. Beside
 the moments a summary says which rows they are of (`sketch.py`), so that no others are taken out.
 """
@@ -23,10 +24,14 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dger
 
+from ..features.content import effective
 from .sketch import NO_ROWS, RowSketch
 
 Array = np.ndarray[Any, Any]
 
+ROUNDING = float(np.finfo(float).eps)  # of a sum, by which one that is left of it may be wrong
+MARGIN = 2.0**12  # times as much as that, from which on a difference is taken for one
+ERRORS = ("n_error", "scatter_error", "quartic_error")
 TILE = 128  # numbers along each side of what stays in cache while it is turned
 
 
@@ -39,11 +44,21 @@ class ClassMoments:
     scatter: Array  # S = Σ uuᵀ             (h, h)
     cubic: Array  # t = Σ ‖u‖²u           (h,)
     quartic: float  # q = Σ ‖u‖⁴
+    squares: float  # Σ min(w, w²), which is n where no weight is below one
+    # What rounding may have added to n, tr S and q beyond their own last digits.
+    n_error: float = 0.0
+    scatter_error: float = 0.0
+    quartic_error: float = 0.0
+
+    @property
+    def rows(self) -> float:
+        """How many rows these are worth: n, or n²/Σw² where weights are below one."""
+        return effective(self.n, self.squares)
 
     @classmethod
     def empty(cls, h: int) -> ClassMoments:
         """The summary of no rows: the identity of `+`."""
-        return cls(0.0, np.zeros(h), np.zeros((h, h)), np.zeros(h), 0.0)
+        return cls(0.0, np.zeros(h), np.zeros((h, h)), np.zeros(h), 0.0, 0.0)
 
     @classmethod
     def of(cls, rows: Array) -> ClassMoments:
@@ -60,6 +75,7 @@ class ClassMoments:
             centred.T @ centred,
             squares @ centred,
             float(squares @ squares),
+            float(len(rows)),
         )
 
     def __add__(self, other: ClassMoments) -> ClassMoments:
@@ -74,13 +90,25 @@ class ClassMoments:
         """The summary of the rows that remain once `other`'s rows are taken out."""
         if not other.n:
             return self
-        if self.n - other.n <= 1e-12 * self.n:  # nothing is left but rounding
+        error = ROUNDING * self.n + self.n_error + other.n_error
+        if self.n - other.n <= MARGIN * error:  # nothing is left but rounding
             return ClassMoments.empty(len(self.mean))
         rest = _combine(self, other, -1.0)
         # What is left of the rounding of larger sums may fall below zero; no variance does.
         diagonal = rest.scatter.reshape(-1)[:: len(rest.mean) + 1]
         np.maximum(diagonal, 0.0, out=diagonal)
-        return replace(rest, quartic=max(rest.quartic, 0.0))
+        larger = np.maximum(abs(self.mean), abs(other.mean)) * (self.n / rest.n)
+        rest.mean[abs(rest.mean) <= MARGIN * ROUNDING * larger] = 0.0
+        scatter_error = rest.scatter_error + ROUNDING * float(np.trace(self.scatter))
+        if diagonal.sum() <= MARGIN * scatter_error:  # one row is left, or equal ones
+            return _alike(rest.n, rest.mean, rest.squares, error)
+        return replace(
+            rest,
+            quartic=max(rest.quartic, 0.0),
+            n_error=error,
+            scatter_error=scatter_error,
+            quartic_error=rest.quartic_error + ROUNDING * self.quartic,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +137,22 @@ class Summary:
     def cells(self) -> Array:
         """The same for each leaf, of which there is one   (1, n_classes, n_folds)."""
         return self.counts[np.newaxis]
+
+    @property
+    def most(self) -> Array:
+        """The same, and as much more as rounding may have taken from them."""
+        errors = np.array([[part.n_error for part in folds] for folds in self.moments])
+        return self.cells * (1 + MARGIN * ROUNDING) + MARGIN * errors
+
+    @property
+    def effective_rows(self) -> Array:
+        """How many rows those of each class are worth   (n_classes,)."""
+        return np.array(list(map(effective, self.counts.sum(axis=1), self.squares)))
+
+    @property
+    def squares(self) -> Array:
+        """Σ min(w, w²) of each class   (n_classes,)."""
+        return np.array([sum(part.squares for part in folds) for folds in self.moments])
 
     def __add__(self, other: Summary) -> Summary:
         return self._each(add, other)
@@ -157,6 +201,17 @@ class ForestSummary:
         """Rows of each class in each fold   (n_classes, n_folds)."""
         return sum((leaf.counts for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
 
+    @property
+    def most(self) -> Array:
+        """The same, and as much more as rounding may have taken from them."""
+        return np.concatenate([leaf.most for leaf in self.leaves])
+
+    @property
+    def effective_rows(self) -> Array:
+        """How many rows those of each class are worth   (n_classes,)."""
+        squares = sum((leaf.squares for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
+        return np.array(list(map(effective, self.counts.sum(axis=1), squares)))
+
     def __add__(self, other: ForestSummary) -> ForestSummary:
         leaves = tuple(map(add, self.leaves, other.leaves))
         return ForestSummary(leaves, self.n_leaves, self.rows + other.rows)
@@ -192,25 +247,38 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
         quartic += s * float(
             part.quartic + 4 * e @ (part.cubic + Se) + 2 * ee * trace + part.n * ee * ee
         )
-    return ClassMoments(n, mean, scatter, cubic, quartic)
+    errors = (getattr(a, name) + getattr(b, name) for name in ERRORS)
+    squares = a.squares + sign * b.squares
+    return ClassMoments(n, mean, scatter, cubic, quartic, squares, *errors)
 
 
-def from_sums(n: float, centre: Array, s: Array, S: Array, t: Array, q: float) -> ClassMoments:
+def from_sums(
+    n: float, centre: Array, s: Array, S: Array, t: Array, q: float, squares: float | None = None
+) -> ClassMoments:
     """A summary from raw sums about any centre: s = Σu, S = Σuuᵀ, t = Σ‖u‖²u, q = Σ‖u‖⁴.
 
-    The inverse of moving a summary there, with d = s/n. Only the lower triangle of `S` is read, and
-    `S` is overwritten.
+    `squares` is needed only if weights are below one. The inverse of moving a summary there, with
+    d = s/n. Only the lower triangle of `S` is read, and `S` is overwritten.
     """
     if not n:
         return ClassMoments.empty(len(centre))
     d = s / n
     dd = float(d @ d)
+    squares = n if squares is None else squares
     dger(-n, d, d, a=mirrored(S).T, overwrite_a=True)
-    Sd = S @ d
     trace = float(np.trace(S))
+    if trace <= MARGIN * ROUNDING * (trace + n * dd):
+        return _alike(n, centre + d, squares)
+    Sd = S @ d
     cubic = t - (trace + n * dd) * d - 2 * Sd
     quartic = q - 4 * d @ (cubic + Sd) - 2 * dd * trace - n * dd * dd
-    return ClassMoments(n, centre + d, S, cubic, max(float(quartic), 0.0))
+    return ClassMoments(n, centre + d, S, cubic, max(float(quartic), 0.0), squares)
+
+
+def _alike(n: float, mean: Array, squares: float, error: float = 0.0) -> ClassMoments:
+    """The summary of equal rows, which vary by rounding alone."""
+    h = len(mean)
+    return ClassMoments(n, mean, np.zeros((h, h)), np.zeros(h), 0.0, squares, error)
 
 
 def mirrored(S: Array) -> Array:

@@ -24,7 +24,7 @@ from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine, solve
 from ..machine.predictor import project
-from ..moments.summary import Summary
+from ..moments.summary import ClassMoments, Summary
 from .folds import UNTESTED
 from .prefitted import OnProjections
 
@@ -279,10 +279,13 @@ def _solve(
     """The machine of all parts but those of one fold."""
     training = [list(groups) for groups in grouped.moments]
     if fold is not None:
-        for j in range(fold * parts.per_fold, (fold + 1) * parts.per_fold):
-            for mine, folds in zip(training, summary.moments, strict=True):
-                # Taking one fold out of the sum is cheaper than adding up the others.
-                mine[j % len(mine)] = mine[j % len(mine)] - folds[j]
+        left_out = range(fold * parts.per_fold, (fold + 1) * parts.per_fold)
+        for mine, folds in zip(training, summary.moments, strict=True):
+            nothing = ClassMoments.empty(len(folds[0].mean))
+            for g in {j % len(mine) for j in left_out}:
+                # Taking parts out of the sum would be cheaper, but leave its rounding behind.
+                others = (j for j in range(g, parts.total, len(mine)) if j not in left_out)
+                mine[g] = reduce(add, (folds[j] for j in others), nothing)
     counts = np.array([sum(part.n for part in groups) for groups in training])
     log_priors, log_costs = solver.priors_and_costs(counts)
     return solve(

@@ -128,6 +128,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
             estimator = self._estimator(seed, **params)
             phi, summary = self._whole(estimator, folded, scored[best[0]], best[1], wanted)
         estimator.set_fitted(folded.table.columns, folded.classes, phi, summary)
+        _ = estimator.machine_  # solved now, with its warnings, before anything is changed
         self.path_ = Path(
             np.array(sizes),
             scores,
@@ -141,7 +142,6 @@ class PathCV(ClassifierMixin, BaseEstimator):
         self.classes_, self.folds_, self.best_index_ = folded.classes, folded.folds, best
         self.scores_, self.best_score_ = scores[best[0]], float(scores[best].mean())
         self.best_params_, self.best_estimator_ = params, estimator
-        _ = estimator.machine_  # solved now, with its warnings
         return self
 
     def _specifications(self, size: int) -> list[Spec]:
