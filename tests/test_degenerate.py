@@ -465,3 +465,22 @@ def test_weights_of_any_size_are_shares(machine, size):
     machine = clone(machine).fit(X, y, sample_weight=np.full(len(y), size))
     assert_sane(machine, X)
     assert (machine.predict(X) == y).mean() > 0.9
+
+
+@pytest.mark.parametrize("unit", [1e-310, 1e-320])
+@pytest.mark.parametrize("scale", ["minmax", "standard", "quantile", None])
+def test_columns_narrower_than_numbers_can_invert_are_refused(unit, scale):
+    """One over such a range is infinite: the error says so, instead of answers that are none."""
+    X, y = blobs()
+    X[:, 0] *= unit
+    for machine in (EEMClassifier(10, scale=scale), EEKMClassifier(10, scale=scale)):
+        with pytest.raises(InputError, match=r"range of a column.*Multiply"):
+            machine.fit(X, y)
+
+
+@pytest.mark.parametrize("weight", [1e155, 1e300])
+def test_weights_whose_squares_are_no_numbers_are_refused(weight):
+    """Only their ratios matter, so the cure is to divide them."""
+    X, y = blobs()
+    with pytest.raises(InputError, match=r"weights.*Divide"):
+        EEMClassifier(10).fit(X, y, sample_weight=np.full(len(y), weight))

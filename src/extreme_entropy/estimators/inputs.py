@@ -38,6 +38,9 @@ from .frames import (
 Array = np.ndarray[Any, Any]
 
 
+MOST_WEIGHT = 1e150  # of a row
+
+
 class Columns(NamedTuple):
     """What is kept of the columns of X."""
 
@@ -186,6 +189,11 @@ def check_weight(X: Any, sample_weight: Any, *, some: bool = True) -> Array:
         raise InputError(
             f"Sample weights must not be negative; the least is {weight.min():g}. "
             "To take rows out of a fitted classifier, use forget()."
+        )
+    if weight.max(initial=0.0) > MOST_WEIGHT:
+        raise InputError(
+            f"Sample weights must not be above {MOST_WEIGHT:g}, or their squares are no numbers; "
+            f"the largest is {weight.max():g}. Divide all of them by their mean."
         )
     if some and not weight.any():
         raise InputError(

@@ -38,6 +38,8 @@ from .inputs import Columns, check_block, check_columns, check_rows
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
+LEAST_WIDTH = 1e-302  # of a column that varies: 2¹⁶ bins in it are still numbers
+
 
 class Scan(NamedTuple):
     """What a first pass over rows finds: labels, and statistics of the columns."""
@@ -415,6 +417,12 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
         raise InputError(
             "The square of each column's range must be a finite number; the widest range is "
             f"{widths.max():g}. Rescale that column."
+        )
+    narrow = widths[(widths > 0) & (widths < LEAST_WIDTH)]
+    if len(narrow):
+        raise InputError(
+            f"The range of a column must be 0 or at least {LEAST_WIDTH:g}, or its inverse is no "
+            f"number; the narrowest is {narrow.min():g}. Multiply that column, or leave it out."
         )
     return ContentHash.between(seed, stats.low, stats.high)
 
