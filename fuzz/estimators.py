@@ -45,7 +45,7 @@ def classifier(rng: np.random.Generator) -> Any:
     if rng.random() < 0.2:
         return ExtremeEntropyClassifier(n_landmarks=8, priors=priors, random_state=0)
     scale = rng.choice(["quantile", "minmax", "standard"])
-    options = {"scale": str(scale), "priors": priors, "random_state": 0}
+    options: dict[str, Any] = {"scale": str(scale), "priors": priors, "random_state": 0}
     options["decision"] = str(rng.choice(["paper", "cross-fitted"]))
     options["shrinkage"] = [None, "ledoit-wolf", "oas"][rng.integers(3)]
     return EEMClassifier(12, **options) if rng.random() < 0.5 else EEKMClassifier(12, **options)

@@ -570,7 +570,7 @@ def test_equal_weights_below_one_are_weights_of_one(machine, unit):
     )
     ours = clone(machine).fit(X, y, sample_weight=np.full(len(y), unit))
     theirs = clone(machine).fit(X, y)
-    np.testing.assert_allclose(ours.summary_.rows, theirs.summary_.rows)
+    np.testing.assert_allclose(ours.summary_.effective_rows, theirs.summary_.effective_rows)
     a, b = ours.decision_function(X), theirs.decision_function(X)
     np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * abs(b).max())
 
@@ -589,7 +589,7 @@ def test_weights_below_one_add_up():
     assert_same_machine(ours, theirs, X)
     by_class = [weight[left][y[left] == k] for k in (0, 1)]
     kish = [own.sum() ** 2 / (own**2).sum() for own in by_class]
-    np.testing.assert_allclose(ours.summary_.rows, kish)
+    np.testing.assert_allclose(ours.summary_.effective_rows, kish)
 
 
 def test_boosting_begins_with_the_classifier_itself():

@@ -332,6 +332,10 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "scatter": Numbers("h", "h", least=-(LARGEST**1.5), most=LARGEST**1.5),
         "cubic": in_units("h"),
         "quartic": Number(-FINITE, FINITE),
+        "squares": Number(0),
+        "n_error": Number(0),
+        "scatter_error": Number(0, LARGEST**1.5),
+        "quartic_error": Number(0, FINITE),
     },
     RowSketch: {
         "level": Whole(most=63),

@@ -14,9 +14,8 @@ the one that is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial, reduce
+from functools import partial
 from itertools import combinations
-from operator import add
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -24,7 +23,7 @@ from scipy.special import expit, log_expit
 
 from ..engines.threads import Executor, serial
 from ..entropy.gaussian import cauchy_schwarz_divergence
-from ..moments.summary import Summary
+from ..moments.summary import ClassMoments, Summary, without
 from .coupling import couple, mean_slopes
 from .decision import GaussianPair
 from .operator import Ridge, Shrunk, error_of, operators_of, shrink
@@ -141,14 +140,15 @@ def solve_by_fold(
     them nothing is held out, and both are as if not asked for.
     """
     pairs = tuple(combinations(range(len(summary.moments)), 2))
-    classes = [shrink(summary.of_class(c), shrinkage) for c in range(len(summary.moments))]
+    totals = [summary.of_class(c) for c in range(len(summary.moments))]
+    classes = [shrink(total, shrinkage) for total in totals]
     auto = ridge == "auto"
     ridges = [Ridge(relative=share) for share in SHARES] if auto else [Ridge(float(ridge))]
     cross_fitted &= summary.n_folds > 1
     best, held_out, by_fold = 0, None, None
     if summary.n_folds > 1 and (cross_fitted or auto):
         tasks = (
-            partial(project_fold, summary, fold, pairs, shrinkage, ridges)
+            partial(project_fold, summary, fold, totals, pairs, shrinkage, ridges)
             for fold in range(summary.n_folds)
         )
         folds = list(execute(tasks))
@@ -251,6 +251,7 @@ class FoldProjections(NamedTuple):
 def project_fold(
     summary: Summary,
     fold: int,
+    totals: list[ClassMoments],
     pairs: tuple[tuple[int, int], ...],
     shrinkage: str | float | None,
     ridges: list[Ridge],
@@ -260,11 +261,10 @@ def project_fold(
     All is zero where the fold or all others lack rows.
     """
     inside = [folds[fold] for folds in summary.moments]
-    # Taking one fold out of the total would be cheaper, but leave rounding where nothing is left.
     outside = []
-    for folds in summary.moments:
+    for total, folds in zip(totals, summary.moments, strict=True):
         others = (part for k, part in enumerate(folds) if k != fold)
-        outside.append(shrink(reduce(add, others), shrinkage))
+        outside.append(shrink(without(total, [folds[fold]], others), shrinkage))
     found = np.zeros((len(ridges), len(pairs), 2, 3))
     operators = np.zeros((len(ridges), len(pairs), len(inside[0].mean)))
     all_middles = np.zeros((len(ridges), len(pairs)))

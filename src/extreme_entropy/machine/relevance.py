@@ -171,8 +171,9 @@ class _Rows:
 
 def _held_out(summary: Summary, fold: int) -> Array:
     """Projections of a fold's rows for each ridge, as `project_fold` gives them."""
-    pairs = tuple(combinations(range(len(summary.moments)), 2))
-    return project_fold(summary, fold, pairs, "ledoit-wolf", RIDGES).stats
+    totals = [summary.of_class(c) for c in range(len(summary.moments))]
+    pairs = tuple(combinations(range(len(totals)), 2))
+    return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES).stats
 
 
 Gradients = dict[tuple[int, int], Array]  # by the folds that the operators were fitted on

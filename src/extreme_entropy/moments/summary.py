@@ -15,7 +15,7 @@ the moments a summary says which rows they are of (`sketch.py`), so that no othe
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, sub
@@ -31,6 +31,7 @@ Array = np.ndarray[Any, Any]
 
 ROUNDING = float(np.finfo(float).eps)  # of a sum, by which one that is left of it may be wrong
 MARGIN = 2.0**12  # times as much as that, from which on a difference is taken for one
+CERTAIN = 1e-6  # of a difference: an error that does not matter
 ERRORS = ("n_error", "scatter_error", "quartic_error")
 TILE = 128  # numbers along each side of what stays in cache while it is turned
 
@@ -250,6 +251,22 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     errors = (getattr(a, name) + getattr(b, name) for name in ERRORS)
     squares = a.squares + sign * b.squares
     return ClassMoments(n, mean, scatter, cubic, quartic, squares, *errors)
+
+
+def without(
+    total: ClassMoments, gone: Iterable[ClassMoments], others: Iterable[ClassMoments]
+) -> ClassMoments:
+    """The total of all terms less those that are gone: the sum of the others.
+
+    Taking few out is cheaper than adding many up, but leaves the rounding of the total behind;
+    where that may matter, the others are added up.
+    """
+    rest = reduce(sub, gone, total)
+    sizes = float(np.trace(rest.scatter)), rest.quartic
+    errors = rest.scatter_error, rest.quartic_error
+    if all(MARGIN * error < CERTAIN * size for error, size in zip(errors, sizes, strict=True)):
+        return rest
+    return reduce(add, others, ClassMoments.empty(len(total.mean)))
 
 
 def from_sums(

@@ -24,7 +24,7 @@ from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine, solve
 from ..machine.predictor import project
-from ..moments.summary import ClassMoments, Summary
+from ..moments.summary import Summary, without
 from .folds import UNTESTED
 from .prefitted import OnProjections
 
@@ -281,11 +281,10 @@ def _solve(
     if fold is not None:
         left_out = range(fold * parts.per_fold, (fold + 1) * parts.per_fold)
         for mine, folds in zip(training, summary.moments, strict=True):
-            nothing = ClassMoments.empty(len(folds[0].mean))
             for g in {j % len(mine) for j in left_out}:
-                # Taking parts out of the sum would be cheaper, but leave its rounding behind.
-                others = (j for j in range(g, parts.total, len(mine)) if j not in left_out)
-                mine[g] = reduce(add, (folds[j] for j in others), nothing)
+                own = range(g, parts.total, len(mine))
+                gone = (folds[j] for j in own if j in left_out)
+                mine[g] = without(mine[g], gone, (folds[j] for j in own if j not in left_out))
     counts = np.array([sum(part.n for part in groups) for groups in training])
     log_priors, log_costs = solver.priors_and_costs(counts)
     return solve(
