@@ -13,7 +13,7 @@ OLDEST := .venv-oldest/$(SCRIPTS)
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
 
-.PHONY: help demo check test lint types imports core pytest coverage oldest dist fix hooks paper papertest bench defaults clean
+.PHONY: help demo check test lint types imports core pytest coverage oldest fuzz dist fix hooks paper papertest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -37,7 +37,7 @@ imports: .venv/tested
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-core pytest papertest paper coverage oldest: export OPENBLAS_NUM_THREADS := 1
+core pytest papertest paper coverage oldest fuzz: export OPENBLAS_NUM_THREADS := 1
 core pytest papertest paper coverage oldest: export OMP_NUM_THREADS := 1
 core pytest papertest paper coverage oldest: export SCIPY_ARRAY_API := 1
 core pytest papertest paper coverage oldest: export PYTHONUTF8 := 1
@@ -53,6 +53,10 @@ coverage: .venv/tested  ## the tests, and which lines and branches they reach
 
 oldest: .venv-oldest/tested  ## the tests with exactly the lowest versions that pyproject.toml allows
 	$(OLDEST)/python -m pytest -n auto --dist worksteal -rs
+
+# `make fuzz MINUTES=30 SEED=7`
+fuzz: .venv/tested  ## random tables, altered files, killed runs: what is promised holds
+	$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
 
 dist: .venv/dist  ## build the wheel and the source archive, and check what is in them
 	rm -rf dist

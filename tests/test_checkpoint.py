@@ -31,7 +31,7 @@ from extreme_entropy.estimators import batches as batching
 from extreme_entropy.estimators.base import EntropyClassifier
 from extreme_entropy.machine import relevance
 
-KILLS = {"EEM": 50, "forest": 16}
+KILLS = {"EEM": 20, "forest": 8}
 KILLED = {
     "EEM": EEMClassifier(15, relevance="uniform", random_state=1),
     "forest": ExtremeEntropyClassifier(n_landmarks=10, n_leaves=3, random_state=1),

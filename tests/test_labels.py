@@ -86,9 +86,10 @@ def test_a_label_of_text_is_spelt_as_in_the_file_everywhere(labels, tmp_path):
     shown = json.loads(eem("evaluate", model, table, "--json").stdout)
     assert set(shown["classes"]) == set(labels)
     assert np.sum(shown["confusion"]) == 60
-    eem("report", model, table, "-o", tmp_path / "a.html")
-    page = (tmp_path / "a.html").read_text()
-    assert all(label in page for label in labels)
+    if labels in SPELLINGS[::5]:  # the slowest of the commands
+        eem("report", model, table, "-o", tmp_path / "a.html")
+        page = (tmp_path / "a.html").read_text()
+        assert all(label in page for label in labels)
 
 
 @pytest.mark.parametrize(

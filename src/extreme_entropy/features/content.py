@@ -29,7 +29,7 @@ class ContentHash:
 
     seed: int
     low: Array  # least value of each column   (d,)
-    per_unit: Array  # bins per unit of a column, 0 where it is constant   (d,)
+    per_unit: Array  # bins per unit of a column   (d,)
 
     @classmethod
     def between(cls, seed: int, low: Array, high: Array) -> ContentHash:
@@ -40,8 +40,12 @@ class ContentHash:
         low = np.where(low <= high, low, 0.0)  # a column without values
         width = np.where(low <= high, high - low, 0.0)
         rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
-        per_unit = np.divide(2.0**bits, width, out=np.zeros(len(low)), where=width > rounding)
-        return cls(seed, low, per_unit)
+        # Of a constant column only values that are truly others lie in other bins.
+        size = np.maximum(abs(low), abs(high), where=low <= high, out=np.zeros(len(low)))
+        unit = np.where(width > rounding, width, np.where(size > 0, size, 1.0))
+        with np.errstate(over="ignore"):
+            per_unit = 2.0**bits / unit
+        return cls(seed, low, np.where(np.isfinite(per_unit), per_unit, 0.0))
 
     def __call__(self, X: Any) -> Array:
         """The hash of each row                  (n,) uint64."""

@@ -1,0 +1,44 @@
+"""All of it for some minutes: `python -m fuzz --minutes 30`, or `make fuzz MINUTES=30`.
+
+The seed is printed; give it again with `--seed` for the same cases. Exit code 1 says that a promise
+was broken, and what was printed says how to see it again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+
+SHARES = {"estimators": 0.3, "models": 0.2, "command": 0.3}  # of the time; the rest: interruptions
+FULL = {"kills": 100, "disks": 20, "limits": 20}  # interruptions in half an hour
+
+
+def main() -> None:
+    """The command."""
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description=__doc__)
+    parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--seed", type=int, default=int(time.time()) % 2**31)
+    given = parser.parse_args()
+    words = {
+        name: ["--seconds", str(round(60 * given.minutes * share))]
+        for name, share in SHARES.items()
+    }
+    words["interruptions"] = [
+        part
+        for name, n in FULL.items()
+        for part in (f"--{name}", str(max(1, round(n * given.minutes / 30))))
+    ]
+    failed = []
+    for name, own in words.items():
+        command = [sys.executable, "-m", f"fuzz.{name}", *own, "--seed", str(given.seed)]
+        print("$", *command[1:], flush=True)
+        if subprocess.run(command, check=False).returncode:
+            failed.append(name)
+    if failed:
+        sys.exit(f"Findings of: {', '.join(failed)}. Seed: {given.seed}")
+
+
+if __name__ == "__main__":
+    main()
