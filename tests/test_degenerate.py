@@ -484,3 +484,27 @@ def test_weights_whose_squares_are_no_numbers_are_refused(weight):
     X, y = blobs()
     with pytest.raises(InputError, match=r"weights.*Divide"):
         EEMClassifier(10).fit(X, y, sample_weight=np.full(len(y), weight))
+
+
+@pytest.mark.parametrize("as_blocks", [False, True], ids=["memory", "Dask"])
+@pytest.mark.parametrize("kind", [EEMClassifier, EEKMClassifier])
+def test_a_far_off_row_leaves_the_others_apart(kind, as_blocks, rng):
+    """It takes up all bins of the hash but a few; the others must not be taken for one row."""
+    X = rng.normal(size=(600, 5))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    plain = kind(60, scale="quantile", random_state=0).fit(X[:400], y[:400])
+    X[0] *= 1e7
+    given = X[:400], y[:400]
+    if as_blocks:
+        da = pytest.importorskip("dask.array")
+        given = tuple(da.from_array(part, chunks=(100, *part.shape[1:])) for part in given)
+    spoilt = kind(60, scale="quantile", random_state=0).fit(*given)
+    assert spoilt.score(X[400:], y[400:]) > plain.score(X[400:], y[400:]) - 0.05
+    assert spoilt.summary_.counts.min() > 20  # all folds have rows
+
+
+def test_rows_that_are_repeated_keep_the_coarse_hash(rng):
+    """Which rounding and other units leave alone; a finer one would tell no more rows apart."""
+    X = rng.integers(0, 2, (300, 4)).astype(float)
+    fitted = EEMClassifier(10, random_state=0).fit(X, X[:, 0] > 0)
+    assert fitted.feature_map_.content.per_unit.max() <= 2**16

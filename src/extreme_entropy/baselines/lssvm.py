@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..engines.threads import Threads, blas_threads, chunks, dense
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
-from ..estimators.tables import InMemory, content_hash
+from ..estimators.tables import InMemory, sample_rows
 from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, Part, kernel_layer
 from ..features.kernels import median_gamma
@@ -246,8 +246,8 @@ default="rbf"
     def _kernel_over(self, table: InMemory) -> tuple[FeatureMap, Array, float]:
         """φ(x) = k(x, each row of X), the scaled rows, and γ."""
         X, (n, d) = table.X, table.X.shape
-        content = content_hash(table.stats, self.random_state)
-        sample = table.sample(content, SAMPLE_ROWS).rows
+        content, sampled = sample_rows(table, self.random_state, SAMPLE_ROWS)
+        sample = sampled.rows
         scaling = fit_scaling(self.scale, table.stats, sample)
         gamma = self.gamma
         if isinstance(gamma, str):

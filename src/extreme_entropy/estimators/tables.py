@@ -38,6 +38,9 @@ from .inputs import Columns, check_block, check_columns, check_rows
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
+ENOUGH_ROWS = 1024  # distinct ones, to see how often rows are repeated
+REPEATS = 1.5  # of each distinct row on average, from which on a finer hash may tell some apart
+
 LEAST_WIDTH = 1e-302  # of a column that varies: 2¹⁶ bins in it are still numbers
 
 
@@ -407,9 +410,9 @@ def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
     return InBlocks(columns, blocks, dtype)
 
 
-def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
-    """The hash that follows from the seed and the range of each column."""
-    seed = int(check_random_state(random_state).randint(2**31 - 1))
+def sample_rows(table: Table, random_state: Any, k: int) -> tuple[ContentHash, RowSample]:
+    """A hash that tells rows apart, and the k rows for which it is smallest."""
+    seed, stats = int(check_random_state(random_state).randint(2**31 - 1)), table.stats
     some = stats.low <= stats.high  # columns without values have no range
     with np.errstate(over="ignore", invalid="ignore"):
         widths = np.where(some, stats.high, 0.0) - np.where(some, stats.low, 0.0)
@@ -424,7 +427,16 @@ def content_hash(stats: ColumnStats, random_state: Any) -> ContentHash:
             f"The range of a column must be 0 or at least {LEAST_WIDTH:g}, or its inverse is no "
             f"number; the narrowest is {narrow.min():g}. Multiply that column, or leave it out."
         )
-    return ContentHash.between(seed, stats.low, stats.high)
+    content = ContentHash.between(seed, stats.low, stats.high)
+    if not k and isinstance(table, InBlocks):  # folds alone are not worth a pass over blocks
+        return content, RowSample.empty(0, table.columns.n)
+    sample = table.sample(content, max(k, ENOUGH_ROWS))
+    if sample.counts.mean() > REPEATS:  # rows are repeated, or a far-off one shares out the bins
+        finer = ContentHash.between(seed, stats.low, stats.high, fine=True)
+        other = table.sample(finer, max(k, ENOUGH_ROWS))
+        if other.counts.mean() < sample.counts.mean() / REPEATS:
+            content, sample = finer, other
+    return content, sample.first(k)
 
 
 def with_folds(X: Any, hashes: Array) -> Any:
@@ -460,13 +472,12 @@ class Sampled:
     def of(cls, table: Table, random_state: Any, specs: Sequence[Any], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
         kinds = table.columns.kinds
-        content = content_hash(table.stats, random_state)
         size = table.stats.rows, len(classes), most_encoded(kinds, table.columns.n)
         wanted = [spec.sample_sizes(*size) for spec in specs]
         k, of_class = (max(sizes) for sizes in zip(*wanted, strict=True))
         if kinds is not None or table.stats.missing.any():
             k = max(k, SAMPLE_ROWS)  # for medians
-        sample = table.sample(content, k) if k else RowSample.empty(0, table.columns.n)
+        content, sample = sample_rows(table, random_state, k)
         columns = [j for j, column in enumerate(kinds or ()) if column.kind == "category"]
         counts = table.count_categories(content, classes, columns).columns if columns else []
         rows = table.stats.rows / table.stats.n  # that a weight of one is worth

@@ -4,12 +4,13 @@ Each column is cut into bins between the least and largest value first seen. A r
 mix(Σ_j key_j · bin_j) modulo 2⁶⁴ with odd keys drawn from the seed (a universal hash of the bins,
 then every bit stirred), so that nothing depends on the order of rows, on batches, on repetition, on
 dense or sparse storage, or on the unit and origin of a column. Rows in the same bins count as
-repetitions of one row. Missing values (NaN) share a bin.
+repetitions of one row. Missing values (NaN) share a bin. Where far-off values leave few bins to
+most rows, so that they would seem to be repetitions, bins are finer.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 # Bins begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never lie
 # on a boundary, where rounding alone would decide.
 _OFFSET = 0.3819660112501051
+FINE = 32  # bits for each column, where a far-off value would put most others into few bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,11 @@ class ContentHash:
     per_unit: Array  # bins per unit of a column   (d,)
 
     @classmethod
-    def between(cls, seed: int, low: Array, high: Array) -> ContentHash:
+    def between(cls, seed: int, low: Array, high: Array, *, fine: bool = False) -> ContentHash:
         """Bins between the least and largest value of each column."""
         # 64 bits over all columns, but 8 to 16 in each: few bins, so that rounding (a column
         # far from its origin has lost digits) hardly ever moves a value into another.
-        bits = int(np.clip(-(-64 // len(low)), 8, 16))
+        bits = FINE if fine else int(np.clip(-(-64 // len(low)), 8, 16))
         low = np.where(low <= high, low, 0.0)  # a column without values
         width = np.where(low <= high, high - low, 0.0)
         rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
@@ -144,6 +146,10 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         return self.with_rows(other.hashes, other.rows, other.counts)
+
+    def first(self, k: int) -> RowSample:
+        """The sample of a smaller k."""
+        return replace(self.at(slice(k)), k=k)
 
     def at(self, chosen: Any) -> RowSample:
         """Some of the rows."""

@@ -17,7 +17,7 @@ from ..engines.blocks import Block
 from ..engines.threads import Threads
 from ..errors import InputError
 from ..estimators.inputs import Columns, check_block
-from ..estimators.tables import InBlocks, InMemory, Sampled, content_hash
+from ..estimators.tables import InBlocks, InMemory, Sampled
 from ..features.content import ContentHash, folds_of
 from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine
@@ -85,7 +85,8 @@ class FoldedBlocks:
         specs: Sequence[Spec],
     ) -> FoldedBlocks:
         """All rows, if each fold has enough of each class, with what specifications need."""
-        rule = FoldRule(content_hash(table.stats, seed), n_folds)
+        sampled = Sampled.of(table, seed, specs, classes)
+        rule = FoldRule(sampled.content, n_folds)
         counts = table.add_up(count_in_folds, classes, rule)
         if (counts < FEW).any():
             rarest = counts.reshape(len(classes), n_folds).sum(axis=1).min()
@@ -94,7 +95,6 @@ class FoldedBlocks:
                 f"{n_folds} folds must hold {FEW} rows of each class; one holds {counts.min()}, "
                 f"and the rarest class has {rarest} rows. Use fewer folds, or gather the rows."
             )
-        sampled = Sampled.of(table, seed, specs, classes)
         return cls(table, classes, rule, counts, scorer, seed, specs, sampled)
 
     @property
