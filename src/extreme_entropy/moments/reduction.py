@@ -146,6 +146,8 @@ class _Sums:
 
     def add(self, H: Array, weight: Array | None) -> None:
         """Add the rows of H, which is overwritten."""
+        if self.single is None:  # few rows, whose sums are in double precision from the start
+            H = H.astype(np.float64, copy=False)
         H -= self.pilot
         squares = np.stack([np.vecdot(H[:, :k], H[:, :k]) for k in self.sizes])
         both = np.vstack([np.ones_like(squares[:1]), squares])
@@ -163,7 +165,7 @@ class _Sums:
             self.squares += squares_of(weight)
             H *= np.sqrt(weight)[:, None].astype(H.dtype)
         if self.single is None:
-            add_gram(np.ascontiguousarray(H, dtype=np.float64), self.S)
+            add_gram(np.ascontiguousarray(H), self.S)
             return
         add_gram(np.ascontiguousarray(H), self.single)
         self.single_rows += len(H)
