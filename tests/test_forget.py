@@ -148,3 +148,25 @@ def test_redraw_leaves_nothing_of_other_rows(classifier):
         again = old.redraw(X[:200], y[:200])
         assert again is old
         assert np.array_equal(again.decision_function(X[:50]), fresh)
+
+
+@pytest.mark.parametrize("scale", ["quantile", "minmax", "standard"])
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        EEMClassifier(12, relevance="uniform", random_state=0),
+        EEMClassifier(12, activation="sig", random_state=0),
+        EEMClassifier(12, activation="relu", random_state=0),
+        EEKMClassifier(12, kernel="linear", random_state=0),
+        EEKMClassifier(12, kernel="rbf", random_state=0),
+    ],
+    ids=["mixed", "sig", "relu", "linear kernel", "rbf kernel"],
+)
+def test_a_far_off_row_leaves_no_trace(classifier, scale):
+    """Its sums are bounded, so that taking them out leaves the digits of the others."""
+    X, y = rows()
+    fitted = clone(classifier).set_params(scale=scale).fit(X, y)
+    before = fitted.decision_function(X)
+    far = np.array([[1e9, -1e12, 3e5]])
+    fitted.partial_fit(far, [1]).forget(far, [1])
+    np.testing.assert_allclose(fitted.decision_function(X), before, atol=1e-6 * abs(before).max())

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from scipy.stats import rankdata
+from sklearn.base import clone
 
+from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.features.scaling import CLOSE, ColumnStats, fit_scaling
 
 
@@ -85,3 +87,24 @@ def test_a_constant_column_is_zero_ever_after(rng):
     z = scaling(wide)
     assert not z[:, 2].any()
     np.testing.assert_allclose(np.delete(z, 2, axis=1), by_rank(X)(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        EEMClassifier(20, scale=None, relevance="uniform", random_state=0),
+        EEKMClassifier(20, scale=None, kernel="rbf", random_state=0),
+        EEKMClassifier(20, scale=None, kernel="laplacian", relevance="uniform", random_state=0),
+    ],
+    ids=["mixed", "rbf kernel", "laplacian kernel"],
+)
+def test_unscaled_rows_far_from_the_origin_keep_their_distances(classifier, dtype, rng):
+    """Steps of 1/64 near 2000 are exact in both precisions, so that nothing else may be lost."""
+    X = np.round(rng.normal(size=(200, 3)) * 64) / 64
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    near = clone(classifier).fit(X, y).decision_function(X)
+    far = clone(classifier).fit((X + 2048).astype(dtype), y)
+    found = far.decision_function((X + 2048).astype(dtype))
+    tolerance = 1e-3 if dtype == np.float32 else 1e-9
+    np.testing.assert_allclose(found, near, atol=tolerance * abs(near).max())

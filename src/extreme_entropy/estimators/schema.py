@@ -22,7 +22,7 @@ from ..features.feature_map import FeatureMap, Part
 from ..features.forest import Forest, HeldRows, Tree
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
-from ..features.scaling import BINS, Affine, Identity, Quantile
+from ..features.scaling import BINS, Affine, Identity, Quantile, Shift
 from ..machine.decision import GaussianPair
 from ..machine.forest import ForestMachine, Leaf
 from ..machine.machine import Machine
@@ -220,7 +220,7 @@ LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
 PHI: dict[str, Rule] = {
     "content": One(ContentHash),
     "encoding": One(Encoding),
-    "scaling": One(Affine, Identity, Quantile),
+    "scaling": One(Affine, Identity, Quantile, Shift),
 }
 DECISION: dict[str, Rule] = {
     "log_priors": Numbers("classes", least=-2 * LOG, most=LOG),
@@ -257,6 +257,7 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "categories": Each(One(Category)),
     },
     Identity: {"d": Whole(equal="encoded")},
+    Shift: {"origin": in_units("encoded")},
     Affine: {
         "offset": in_units("encoded"),
         "factor": in_units("encoded", least=0),

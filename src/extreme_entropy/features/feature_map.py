@@ -263,6 +263,18 @@ class KernelSpec:
 Spec = NeuronSpec | KernelSpec
 
 
+# Layers of rows as centres, that see distances from these alone. (A linear neuron among radial ones
+# moves by a constant, which changes nothing.)
+BY_DISTANCE = ("mixed", "laplacian", "rbf kernel")
+
+
+def _kind(spec: Spec) -> Any:
+    """The activation or kernel, if it can be named."""
+    if isinstance(spec, NeuronSpec):
+        return spec.activation
+    return "rbf kernel" if spec.kernel == "rbf" else spec.kernel
+
+
 def draw(
     spec: Spec,
     encoding: Encoding,
@@ -285,7 +297,8 @@ def draw(
     makes φ faster (`codes`).
     """
     if scaling is None:
-        scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
+        given = spec.scale, stats, sample.rows[:SAMPLE_ROWS]
+        scaling = fit_scaling(*given, by_distance=_kind(spec) in BY_DISTANCE)
     rows = scaling(sample.rows)
     kind: Any
     draw_part: Callable[..., Part]

@@ -22,6 +22,7 @@ from .content import effective, squares_of
 
 Array = np.ndarray[Any, Any]
 
+FAR = 100.0  # ranges or deviations from the offset
 BINS = 1024  # of equal width between a column's ends; their tables stay in cache
 CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
 MOST_KNOTS = 254  # of such a column, between its ends
@@ -131,7 +132,7 @@ class ColumnStats:
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """z = (x − offset) · factor."""
+    """z = (x − offset) · factor, as far as ±FAR: a row beyond would be all that sums hold."""
 
     offset: Array
     factor: Array
@@ -140,7 +141,18 @@ class Affine:
         # In float64, since offset and column may share their leading digits.
         Z = np.subtract(X, self.offset, dtype=np.float64)
         Z *= self.factor
+        np.clip(Z, -FAR, FAR, out=Z)
         return Z.astype(X.dtype, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """z = x − origin: the same distances, without the digits that rows share."""
+
+    origin: Array
+
+    def __call__(self, X: Array) -> Array:
+        return np.subtract(X, self.origin, dtype=np.float64).astype(X.dtype, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,13 +203,18 @@ class Quantile:
         return Z.astype(X.dtype, copy=False)
 
 
-Scaling = Affine | Identity | Quantile
+Scaling = Affine | Identity | Quantile | Shift
 
 
-def fit_scaling(name: str | None, stats: ColumnStats, sample: Array) -> Scaling:
-    """The scaling called `name` for columns with these statistics and sampled rows."""
+def fit_scaling(
+    name: str | None, stats: ColumnStats, sample: Array, *, by_distance: bool = False
+) -> Scaling:
+    """The scaling called `name` for columns with these statistics and sampled rows.
+
+    Without one, columns stay as they are, or are moved where only distances matter.
+    """
     if name is None:
-        return Identity(len(stats.low))
+        return Shift(stats.mean) if by_distance else Identity(len(stats.low))
     size = np.maximum(abs(stats.low), abs(stats.high))
     varies = stats.high - stats.low > 8 * np.finfo(float).eps * size  # by more than rounding
     if name == "quantile":
