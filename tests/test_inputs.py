@@ -646,10 +646,12 @@ def gram(kernel, A, B, gamma):
 
 
 def landmarks_of(machine):
+    """As rows of X, where these are not scaled."""
     layer = machine.feature_map_.parts[0].layer
+    origin = getattr(machine.feature_map_.scaling, "origin", 0.0)
     if hasattr(layer, "columns"):
-        return centres_of(layer)
-    return layer.centres.T if hasattr(layer, "centres") else layer.landmarks
+        return centres_of(layer) + origin
+    return (layer.centres.T if hasattr(layer, "centres") else layer.landmarks) + origin
 
 
 def fit_kernel(kernel, n_landmarks=12, **parameters):
@@ -669,7 +671,10 @@ def test_kernels_are_scikit_learns(kernel):
     assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
     expected = gram(kernel, X, landmarks, 0.7)
     np.testing.assert_allclose(
-        machine.feature_map_.parts[0].layer(X), expected, rtol=1e-9, atol=1e-12
+        machine.feature_map_.parts[0].layer(machine.feature_map_.scaling(X)),
+        expected,
+        rtol=1e-9,
+        atol=1e-12,
     )
 
 

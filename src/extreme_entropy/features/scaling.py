@@ -214,7 +214,7 @@ def fit_scaling(
     Without one, columns stay as they are, or are moved where only distances matter.
     """
     if name is None:
-        return Shift(stats.mean) if by_distance else Identity(len(stats.low))
+        return Shift(_middle(stats)) if by_distance else Identity(len(stats.low))
     size = np.maximum(abs(stats.low), abs(stats.high))
     varies = stats.high - stats.low > 8 * np.finfo(float).eps * size  # by more than rounding
     if name == "quantile":
@@ -225,6 +225,13 @@ def fit_scaling(
         offset, spread = stats.mean, np.sqrt(stats.deviation / stats.n)
     varies &= spread > 0
     return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies))
+
+
+def _middle(stats: ColumnStats) -> Array:
+    """About the mean of each column, whatever the order of rows: to a step of its deviation."""
+    deviation = np.sqrt(stats.deviation / stats.n)
+    step = 2.0 ** np.floor(np.log2(deviation, out=np.zeros(len(deviation)), where=deviation > 0))
+    return np.where(deviation > 0, np.round(stats.mean / step) * step, stats.low)
 
 
 def _fit_quantile(stats: ColumnStats, sample: Array, varies: Array) -> Quantile:
