@@ -39,3 +39,12 @@ def test_files_named_in_backticks_exist(page):
             *(ROOT / "paper" / "src").iterdir(),
         )
         assert any((folder / name).exists() for folder in folders), name
+
+
+def test_every_promise_names_tests_that_exist():
+    """Functions by file and name, programs by file."""
+    page = (ROOT / "docs" / "promises.md").read_text()
+    named = re.findall(r"`(tests/\w+\.py)::(\w+)`", page)
+    assert len(named) > 15
+    for file, name in named:
+        assert f"def {name}(" in (ROOT / file).read_text(), f"{file}::{name}"
