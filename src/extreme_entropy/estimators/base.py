@@ -274,11 +274,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
         unknown = 0 if force else self.summary_.rows.lacks(part.rows)
         if unknown or (part.cells > self.summary_.most).any():
+            which = f"at least {unknown}" if unknown else "some"
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
-                f"of which {unknown or 'some'} or more were never learnt, or not so often. Nothing "
-                "was changed. Pass exactly rows, labels and weights given to fit or partial_fit "
-                "before."
+                f"of which {which} were never learnt, or not so often. Nothing was changed. "
+                "Pass exactly rows, labels and weights given to fit or partial_fit before."
             )
         self.summary_, self._predictor = self.summary_ - part, None
         return self
