@@ -239,3 +239,39 @@ def test_want_of_memory_is_one_line(error, home, monkeypatch):
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_an_interruption_while_libraries_are_loaded_is_one_line(home):
+    """They take a second, in which people change their minds."""
+    script = """
+import sys
+class Interrupted:
+    def find_spec(self, name, *more):
+        if name == "sklearn":
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupted())
+from extreme_entropy.cli import main
+sys.argv = ["eem", "predict", "m.eem", "a.parquet"]
+main()
+"""
+    words = [sys.executable, "-c", script]
+    done = subprocess.run(words, cwd=home, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.strip() == "Error: Interrupted; no file was written or changed."
+
+
+def test_the_version_waits_for_no_library():
+    script = """
+import sys
+import extreme_entropy
+from extreme_entropy.cli.root import root
+root(["--version"], standalone_mode=False)
+assert "sklearn" not in sys.modules
+assert "numpy" not in sys.modules
+assert set(extreme_entropy.__all__) <= set(dir(extreme_entropy))
+for name in extreme_entropy.__all__:
+    assert getattr(extreme_entropy, name).__name__ == name
+assert extreme_entropy.metrics.gmean_score is extreme_entropy.gmean_score
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -1,15 +1,19 @@
 """Extreme Entropy Machines: closed-form classifiers fitted from sums."""
 
-from .baselines.elm import ELMClassifier, WELMClassifier
-from .baselines.lssvm import LSSVMClassifier
-from .estimators.classifier import ExtremeEntropyClassifier
-from .estimators.eekm import EEKMClassifier
-from .estimators.eem import EEMClassifier
-from .estimators.saving import load
-from .metrics import gmean_score
-from .selection.divergence_search import DivergenceSearch
-from .selection.eekm_cv import EEKMClassifierCV
-from .selection.eem_cv import EEMClassifierCV
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .baselines.elm import ELMClassifier, WELMClassifier
+    from .baselines.lssvm import LSSVMClassifier
+    from .estimators.classifier import ExtremeEntropyClassifier
+    from .estimators.eekm import EEKMClassifier
+    from .estimators.eem import EEMClassifier
+    from .estimators.saving import load
+    from .metrics import gmean_score
+    from .selection.divergence_search import DivergenceSearch
+    from .selection.eekm_cv import EEKMClassifierCV
+    from .selection.eem_cv import EEMClassifierCV
 
 __version__ = "0.2.0"
 
@@ -26,3 +30,33 @@ __all__ = [
     "gmean_score",
     "load",
 ]
+
+# Where each name lives. It is imported when it is wanted: scikit-learn takes a second, in which the
+# command would otherwise answer nothing, not even an interruption.
+_PLACES = {
+    "DivergenceSearch": "selection.divergence_search",
+    "EEKMClassifier": "estimators.eekm",
+    "EEKMClassifierCV": "selection.eekm_cv",
+    "EEMClassifier": "estimators.eem",
+    "EEMClassifierCV": "selection.eem_cv",
+    "ELMClassifier": "baselines.elm",
+    "ExtremeEntropyClassifier": "estimators.classifier",
+    "LSSVMClassifier": "baselines.lssvm",
+    "WELMClassifier": "baselines.elm",
+    "gmean_score": "metrics",
+    "load": "estimators.saving",
+}
+_PACKAGES = ("entropy", "errors", "metrics", "plots", "report", "selection", "tables")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PACKAGES:
+        return import_module(f".{name}", __name__)
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_PLACES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_PACKAGES})

@@ -14,8 +14,9 @@ def main() -> None:
         import click  # noqa: F401 (only to know whether the extra is installed)
     except ImportError:
         sys.exit("The `eem` command needs click: pip install 'extreme-entropy[cli]'")
+    try:
+        from .root import root
+
+        root(prog_name="eem")
     except KeyboardInterrupt:
         sys.exit("Error: Interrupted; no file was written or changed.")
-    from .root import root
-
-    root(prog_name="eem")

@@ -15,7 +15,6 @@ from typing import Any
 import click
 
 from .. import __version__
-from ..errors import ExtremeEntropyError
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
 COMMANDS = ("fit", "predict", "evaluate", "report", "merge", "forget", "demo")
@@ -39,7 +38,11 @@ def one_line_errors() -> Iterator[None]:
             raise click.ClickException("The output was closed before all was written.") from error
         except KeyboardInterrupt as error:
             raise click.ClickException("Interrupted; no file was written or changed.") from error
+        except click.ClickException:
+            raise
         except Exception as error:
+            from ..errors import ExtremeEntropyError  # which takes a second to import
+
             expected = (ExtremeEntropyError, ValueError, ImportError, MemoryError, OSError)
             from_arrow = type(error).__module__.partition(".")[0] == "pyarrow"
             no_thread = isinstance(error, RuntimeError) and "start new thread" in str(error)
