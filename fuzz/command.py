@@ -10,7 +10,6 @@ findings, printed with what to give for a replay.
 
 from __future__ import annotations
 
-import argparse
 import shutil
 import signal
 import subprocess
@@ -25,6 +24,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from . import main
 
 Rng = np.random.Generator
 
@@ -290,22 +291,14 @@ def run(seconds: float, seed: int) -> int:
     return case
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz.command", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--case", type=int, help="only this case, with its traceback")
-    parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.serve:
-        _serve()
-    elif given.case is None:
-        run(given.seconds, given.seed)
-    else:
-        folder = Path(tempfile.mkdtemp())
-        print(f"{run_case(given.seed, given.case, folder)} in {folder}")
+def replay(seed: int, case: int) -> str:
+    """One case again; its files are kept."""
+    folder = Path(tempfile.mkdtemp())
+    return f"{run_case(seed, case, folder)} in {folder}"
 
 
 if __name__ == "__main__":
-    main()
+    if "--serve" in sys.argv:  # the child of a run
+        _serve()
+    else:
+        main(__doc__, run, replay)

@@ -8,7 +8,6 @@ A case follows from the seed and its number.
 
 from __future__ import annotations
 
-import argparse
 import pickle
 import tempfile
 import time
@@ -23,6 +22,8 @@ from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier, load
 from extreme_entropy.errors import ForgetError
+
+from . import main
 
 Array = np.ndarray[Any, Any]
 
@@ -156,18 +157,5 @@ def run_case(seed: int, case: int) -> None:
         check(np.random.default_rng([seed, case]))
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz.estimators", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--case", type=int, help="only this case, with its traceback")
-    given = parser.parse_args()
-    if given.case is None:
-        run(given.seconds, given.seed)
-    else:
-        run_case(given.seed, given.case)
-
-
 if __name__ == "__main__":
-    main()
+    main(__doc__, run, run_case)

@@ -9,7 +9,6 @@ file can compute one. A case follows from the seed and its number. Memory and ti
 
 from __future__ import annotations
 
-import argparse
 import json
 import signal
 import struct
@@ -40,6 +39,8 @@ from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.tables.fitting import fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
+
+from . import main
 
 Array = np.ndarray[Any, Any]
 Rng = np.random.Generator
@@ -358,20 +359,12 @@ def run(seconds: float, seed: int) -> int:
     return case
 
 
-def main() -> None:
-    """The command."""
-    parser = argparse.ArgumentParser(prog="python -m fuzz.models", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--case", type=int, help="only this case")
-    given = parser.parse_args()
-    if given.case is None:
-        run(given.seconds, given.seed)
-        return
+def replay(seed: int, case: int) -> str:
+    """One case again."""
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        print(run_case(subjects(Path(folder)), given.seed, given.case, Path(folder, "case")))
+        return run_case(subjects(Path(folder)), seed, case, Path(folder, "case"))
 
 
 if __name__ == "__main__":
-    main()
+    main(__doc__, run, replay)

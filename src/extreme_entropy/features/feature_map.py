@@ -230,6 +230,11 @@ class NeuronSpec:
             return SAMPLE_ROWS if self.scale == "quantile" else 0
         return max(self.n_hidden, SAMPLE_ROWS)
 
+    @property
+    def by_distance(self) -> bool:
+        """Whether rows are seen by their distances alone, but for constants that change nothing."""
+        return self.activation in ("mixed", "laplacian")
+
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
         """The same, and of each class: so many, whatever the table."""
         return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
@@ -255,24 +260,17 @@ class KernelSpec:
         """How many rows must be sampled."""
         return max(self.n_landmarks, SAMPLE_ROWS)
 
+    @property
+    def by_distance(self) -> bool:
+        """Whether rows are seen by their distances alone, but for constants that change nothing."""
+        return self.kernel in ("mixed", "rbf", "laplacian")
+
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
         """The same, and of each class: so many, whatever the table."""
         return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
 
 
 Spec = NeuronSpec | KernelSpec
-
-
-# Layers of rows as centres, that see distances from these alone. (A linear neuron among radial ones
-# moves by a constant, which changes nothing.)
-BY_DISTANCE = ("mixed", "laplacian", "rbf kernel")
-
-
-def _kind(spec: Spec) -> Any:
-    """The activation or kernel, if it can be named."""
-    if isinstance(spec, NeuronSpec):
-        return spec.activation
-    return "rbf kernel" if spec.kernel == "rbf" else spec.kernel
 
 
 def draw(
@@ -298,7 +296,7 @@ def draw(
     """
     if scaling is None:
         given = spec.scale, stats, sample.rows[:SAMPLE_ROWS]
-        scaling = fit_scaling(*given, by_distance=_kind(spec) in BY_DISTANCE)
+        scaling = fit_scaling(*given, by_distance=spec.by_distance)
     rows = scaling(sample.rows)
     kind: Any
     draw_part: Callable[..., Part]
