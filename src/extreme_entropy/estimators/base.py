@@ -261,8 +261,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         X, y, sample_weight
             Rows learnt before, as for `fit`.
         force : bool, default=False
-            Take the rows out though they were not found among those learnt, say because values
-            have been rounded since. What is left is as wrong as they are.
+            Subtract the rows although they were not found among those learnt, say because their
+            values have been rounded since. If they were not learnt, the classifier becomes wrong.
 
         Returns
         -------
@@ -286,11 +286,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def redraw(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Fit anew on these rows alone: a new φ, new sums, nothing left of any other row.
 
-        `forget` leaves φ as it was drawn: ranges and order of columns, categories and what each
-        says about the class, landmarks, weights of columns, cuts between leaves, and the rows kept
-        for probabilities stay those of the rows that it was drawn from. Where no trace of a row
-        may be left, give all other rows to this method. It is `fit`, for twins too, whose `fit`
-        keeps φ.
+        `forget` leaves φ as it was drawn: ranges and quantiles of columns, categories and how they
+        go with the classes, landmarks, weights of columns, cuts between leaves, and the rows kept
+        for probabilities are still those of the rows that φ was drawn from. Where no trace of a row
+        may be left, give all other rows to this method. It equals `fit` of a new classifier; the
+        `fit` of a twin would keep φ.
 
         Parameters
         ----------
