@@ -539,3 +539,17 @@ def test_columns_that_cannot_be_read_are_refused_by_name(table, cells):
     X = table({"x": np.arange(40) % 7 / 2, "odd": cells * 20})
     with pytest.raises(InputError, match="'odd'"):
         EEMClassifier(10).fit(X, np.arange(40) % 2)
+
+
+def test_models_merge_where_most_of_a_text_column_is_missing(tmp_path, rng):
+    """The typical value of such a column is no value, and equals itself."""
+    from extreme_entropy import load
+
+    words = np.where(rng.random(200) < 0.8, None, rng.choice(["a", "b"], 200).astype(object))
+    frame = pd.DataFrame({"x": rng.normal(size=200), "word": words})
+    y = np.arange(200) % 2
+    ours = EEMClassifier(8, relevance="uniform", random_state=0).fit(frame, y)
+    ours.save(tmp_path / "a.eem")
+    part = load(tmp_path / "a.eem").twin().fit(frame, y)
+    assert np.isnan(ours.feature_map_.encoding.typical).any()
+    assert ours.merge(part).summary_.counts.sum() == 400

@@ -406,7 +406,8 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return a is b or (a.dtype == b.dtype and np.array_equal(a, b))
+        numbers = a.dtype.kind == "f"  # NaN is typical of a column where most values are missing
+        return a is b or (a.dtype == b.dtype and np.array_equal(a, b, equal_nan=numbers))
     if is_dataclass(a):
         return all(same(getattr(a, f.name), getattr(b, f.name)) for f in fields(a))
     if isinstance(a, tuple):
