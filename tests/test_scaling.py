@@ -108,3 +108,13 @@ def test_unscaled_rows_far_from_the_origin_keep_their_distances(classifier, dtyp
     found = far.decision_function((X + 2048).astype(dtype))
     tolerance = 1e-3 if dtype == np.float32 else 1e-9
     np.testing.assert_allclose(found, near, atol=tolerance * abs(near).max())
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ["minmax", "standard", "quantile"])
+def test_values_near_the_largest_number_are_far_off_and_no_warning(name, rng):
+    X = rng.normal(size=(50, 2)) * 1e-3
+    scaling = fit_scaling(name, ColumnStats.of(X), X)
+    Z = scaling(np.array([[1e308, -1e308]]))
+    assert np.isfinite(Z).all()
+    assert Z[0, 0] > Z[0, 1]

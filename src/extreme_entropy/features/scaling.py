@@ -140,7 +140,8 @@ class Affine:
     def __call__(self, X: Array) -> Array:
         # In float64, since offset and column may share their leading digits.
         Z = np.subtract(X, self.offset, dtype=np.float64)
-        Z *= self.factor
+        with np.errstate(over="ignore"):  # what is beyond all numbers is far off, too
+            Z *= self.factor
         np.clip(Z, -FAR, FAR, out=Z)
         return Z.astype(X.dtype, copy=False)
 
@@ -188,7 +189,8 @@ class Quantile:
 
     def __call__(self, X: Array) -> Array:
         Z = np.subtract(X, self.offset, dtype=np.float64)
-        Z *= self.factor
+        with np.errstate(over="ignore"):  # what is beyond all numbers is far off, too
+            Z *= self.factor
         np.clip(Z, self.first, self.last, out=Z)
         if len(self.even):
             every = len(self.even) == Z.shape[1]
