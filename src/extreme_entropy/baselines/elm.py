@@ -141,7 +141,7 @@ default="sig"
         Weights of the neurons; with more than two classes one row for each.
     n_features_in_ : int
         Columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when X has some.
 
     See Also

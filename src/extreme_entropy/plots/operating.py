@@ -44,6 +44,24 @@ class OperatingDisplay:
     The point, and in the last panel the vertical line, is where the thresholds are under the
     present priors and costs.
 
+    Parameters
+    ----------
+    roc, precision_recall, reliability : Curve
+        Points of each curve, with fields `x` and `y`.
+    roc_auc : float
+        Area under the ROC curve.
+    average_precision : float
+        Average precision.
+    point : tuple of (float, float, float)
+        False-alarm rate, recall and precision of the predictions; precision is NaN where the class
+        is never predicted.
+    limit : float
+        The probability at which the decision changes.
+    share : float
+        Share of positive rows.
+    name : str
+        Name of the positive class.
+
     Attributes
     ----------
     axes_ : ndarray of shape (3,) of matplotlib Axes
