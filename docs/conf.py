@@ -23,6 +23,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "live_report",
+    "mathml",
     "public_names",
     "repository_links",
 ]
@@ -81,6 +82,8 @@ sphinx_gallery_conf = {
 
 # ------------------------------------------------------------------ the site
 
+html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
 html_theme = "pydata_sphinx_theme"
 html_title = "Extreme Entropy"
 html_static_path = ["_static"]
@@ -99,7 +102,7 @@ html_theme_options = {
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
     "navbar_end": ["theme-switcher"],
-    "show_prev_next": True,
+    "collapse_navigation": True,
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": {"**": ["page-toc"], "index": []},

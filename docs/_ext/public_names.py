@@ -30,13 +30,14 @@ PACKAGES = ("entropy", "errors", "metrics", "plots", "report")
 
 
 def public_names() -> dict[str, Any]:
-    """Full name ↦ object of all that users import."""
-    found = {f"extreme_entropy.{name}": getattr(extreme_entropy, name)
-             for name in extreme_entropy.__all__}  # fmt: skip
-    for package in PACKAGES:
-        module = import_module(f"extreme_entropy.{package}")
+    """Full name ↦ object of all that users import; of two places the more exact one."""
+    modules = [import_module(f"extreme_entropy.{package}") for package in PACKAGES]
+    found: dict[str, Any] = {}
+    for module in (*modules, extreme_entropy):
         for name in getattr(module, "__all__", None) or _classes_of(module):
-            found[f"{module.__name__}.{name}"] = getattr(module, name)
+            value = getattr(module, name)
+            if not any(value is other for other in found.values()):
+                found[f"{module.__name__}.{name}"] = value
     return found
 
 

@@ -51,9 +51,7 @@ class RepositoryLinks(SphinxTransform):
             else:
                 here = Path(self.env.doc2path(self.env.docname)).parent
                 new = addnodes.download_reference(reftarget=os.path.relpath(ROOT / found, here))
-            new.attributes |= {
-                "refdoc": self.env.docname, "reftype": "myst", "refexplicit": True
-            }  # fmt: skip
+            new.attributes |= {key: link[key] for key in ("refdoc", "reftype", "refexplicit")}
             new += link.children
             link.replace_self(new)
 
