@@ -171,7 +171,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
         classes_of(table.labels)
         there = np.full(len(y), True) if weight is None else weight > 0
         if not there.all():
-            table = table.where(there)
+            table = table.at(there)
         classes = classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
