@@ -3,6 +3,7 @@
 from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
 
 from .classification import (
+    FEWEST_JUDGED,
     confusion_counts,
     get_scorer,
     gmean_score,
@@ -18,6 +19,7 @@ from .intervals import (
 )
 
 __all__ = [
+    "FEWEST_JUDGED",
     "ScoreInterval",
     "balanced_accuracy",
     "confusion_counts",
