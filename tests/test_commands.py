@@ -735,6 +735,26 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
     assert peaks[1] - peaks[0] < 360_000 * 21 * 8 / 2**20
 
 
+def test_memory_of_an_evaluation_does_not_grow_with_the_table(tmp_path, rng):
+    """Forty times the rows take less memory in addition than their labels and probabilities."""
+    model = tmp_path / "m.eem"
+    X = rng.normal(size=(2000, 2))
+    write_rows(tmp_path / "train.parquet", X)
+    eem("fit", tmp_path / "train.parquet", "--target", "ill", *QUICK, "-o", model)
+    peaks = []
+    for n in (100_000, 4_000_000):
+        write_rows(tmp_path / f"{n}.parquet", np.resize(X, (n, 2)))
+        peaks.append(peak_megabytes("evaluate", model, tmp_path / f"{n}.parquet"))
+    assert peaks[1] - peaks[0] < 4_000_000 * 5 * 8 / 2**20
+
+
+def write_rows(path, X):
+    """A table in row groups of which few are read at a time."""
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    ill = (X[:, 0] + X[:, 1] > 1.5).astype(int)
+    pq.write_table(pa.table({**columns, "ill": ill}), path, row_group_size=50_000)
+
+
 def test_completion_knows_the_commands_and_options():
     """What click offers the shell; see docs/command.md."""
     line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}

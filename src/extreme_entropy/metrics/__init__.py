@@ -17,9 +17,12 @@ from .intervals import (
     recall_scores,
     scores_with_intervals,
 )
+from .running import RunningAUC, RunningProbabilityScores
 
 __all__ = [
     "FEWEST_JUDGED",
+    "RunningAUC",
+    "RunningProbabilityScores",
     "ScoreInterval",
     "balanced_accuracy",
     "confusion_counts",
