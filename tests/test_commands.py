@@ -775,3 +775,19 @@ def test_without_pyarrow_the_command_names_the_extra():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "Error: Tables need pyarrow: pip install 'extreme-entropy[cli]'\n"
+
+
+def test_forgetting_a_whole_class_says_what_the_model_needs(home, tmp_path):
+    """It cannot be evaluated, so that is not advised."""
+    ill = people().filter(pa.compute.equal(people()["ill"], "yes"))
+    table, out = write(ill, tmp_path / "ill.parquet"), tmp_path / "rest.eem"
+    shown = eem("forget", home / "m.eem", table, "-o", out).stdout
+    assert "No rows of yes are left" in shown
+    assert f"--like {out}" in shown
+    assert "eem evaluate" not in shown
+
+
+def test_forced_forgetting_of_strange_rows_is_pointed_out(home, tmp_path):
+    words = ("forget", home / "m.eem", write(people(5, 7), tmp_path / "new.csv"), "--force")
+    done = eem(*words, "-o", tmp_path / "rest.eem")
+    assert "Note: At least 5 of these rows were not found among those learnt" in done.stderr
