@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -17,6 +17,7 @@ from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import (
+    Costs,
     check_rows,
     check_weight,
     classes_of,
@@ -63,7 +64,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
     ridge: float | str
     decision: str
     priors: Any
-    costs: Mapping[Any, float] | None
+    costs: Costs | None
     progress: bool
     n_jobs: int | None
     random_state: Any
