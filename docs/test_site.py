@@ -39,10 +39,11 @@ AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "preload": False
 # ------------------------------------------------------------------ without a browser
 
 
+LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
+
+
 class Links(HTMLParser):
     """Ids of a page, where its links lead, and what it loads."""
-
-    LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href", "source": "src"}
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -52,10 +53,10 @@ class Links(HTMLParser):
     def handle_starttag(self, tag, attrs):
         given = dict(attrs)
         self.ids |= {given.get("id") or "", given.get("name") or ""}
-        target = given.get(self.LOADED.get(tag, "href"))
+        target = given.get(LOADED.get(tag, "href"))
         if target is None or given.get("rel") == "canonical":
             return
-        (self.loaded if tag in self.LOADED else self.links).append(target)
+        (self.loaded if tag in LOADED else self.links).append(target)
 
 
 links_of = cache(Links)

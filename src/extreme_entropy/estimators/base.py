@@ -8,7 +8,7 @@ when it is first needed, so that many `partial_fit`s cost one solve.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
@@ -25,6 +25,7 @@ from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..errors import (
     DegenerateWarning,
     FewRowsWarning,
+    ForcedWarning,
     ForgetError,
     IncompleteError,
     InputError,
@@ -44,6 +45,7 @@ from .batches import CheckedBatches, gathered, rows_worth_a_merge
 from .checkpoint import Checkpoint, NoCheckpoint
 from .inputs import (
     Columns,
+    Costs,
     check_x,
     classes_of,
     labels_to_expect,
@@ -77,7 +79,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     ridge: float | str
     decision: str
     priors: Any
-    costs: Mapping[Any, float] | None
+    costs: Costs | None
     n_jobs: int | None
     random_state: Any
     # Set by learning.
@@ -111,7 +113,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
-        "costs": [dict, None],
+        "costs": [dict, "array-like", None],
         "n_jobs": [
             Interval(Integral, None, -1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -272,13 +274,19 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = as_table(self, X, y, sample_weight, reset=False)
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
-        unknown = 0 if force else self.summary_.rows.lacks(part.rows)
-        if unknown or (part.cells > self.summary_.most).any():
+        unknown = self.summary_.rows.lacks(part.rows)
+        if (unknown and not force) or (part.cells > self.summary_.most).any():
             which = f"at least {unknown}" if unknown else "some"
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
                 f"of which {which} were never learnt, or not so often. Nothing was changed. "
                 "Pass exactly rows, labels and weights given to fit or partial_fit before."
+            )
+        if unknown:
+            warn(
+                f"At least {unknown} of these rows were not found among those learnt, and were "
+                "taken out all the same. If they were never learnt, the classifier is wrong now.",
+                ForcedWarning,
             )
         self.summary_, self._predictor = self.summary_ - part, None
         return self
@@ -453,6 +461,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     def decision_function(self, X: Any) -> Array:
         """Log-odds of the second class, costs and priors included; ln(C p) with more classes.
 
+        With more classes and a matrix of costs it is minus the logarithm of the expected cost.
+
         Parameters
         ----------
         X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
@@ -587,15 +597,17 @@ than two classes
         correct, total = table.add_up(count_correct, self._solve())
         return float(correct / total)
 
-    def with_costs(self, costs: Mapping[Any, float] | None = None, *, priors: Any = None) -> Self:
+    def with_costs(self, costs: Costs | None = None, *, priors: Any = None) -> Self:
         """The same classifier under other costs and priors, at once and without data.
 
         Only the thresholds move; β and the Gaussians stay.
 
         Parameters
         ----------
-        costs : dict of label to cost, optional
-            Cost of misclassifying a row of that label. Labels left out cost 1.
+        costs : dict of label to cost, or matrix, optional
+            Cost of misclassifying a row of that label. Labels left out cost 1. Where it matters
+            what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`, or an array of
+            shape (n_classes, n_classes) in the order of `classes_`, true classes down.
         priors : optional
             As in the constructor; None keeps the present ones.
 
@@ -603,6 +615,16 @@ than two classes
         -------
         classifier
             A new fitted classifier; this one is unchanged.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = EEMClassifier(30, random_state=0).fit(X, y)
+        >>> careful = classifier.with_costs({2: {1: 20}})  # 2 taken for 1; other mistakes cost 1
+        >>> int((careful.predict(X) == 2).sum() - (classifier.predict(X) == 2).sum()) > 0
+        True
         """
         predictor = self._solve()
         other = copy.copy(self)
@@ -628,9 +650,10 @@ than two classes
                 f"{self.classes_[counts == 0].tolist()} has none yet. "
                 "Learn rows of it with partial_fit, or merge a classifier that has."
             )
-        log_priors, log_costs = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
+        terms = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
         with one_blas_thread():
-            machine = self._machine(log_priors, log_costs)
+            machine = self._machine(terms.log_priors, terms.log_costs)
+        machine = machine.with_priors_and_costs(*terms)
         self._predictor = predictor_of(self.feature_map_, machine, self.classes_)
         if machine.diagnostics:
             self._warn(machine.diagnostics, self.summary_.effective_rows)

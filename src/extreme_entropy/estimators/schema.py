@@ -225,6 +225,7 @@ PHI: dict[str, Rule] = {
 DECISION: dict[str, Rule] = {
     "log_priors": Numbers("classes", least=-2 * LOG, most=LOG),
     "log_costs": Numbers("classes", least=-2 * LOG, most=2 * LOG),
+    "cost_matrix": Maybe(Numbers("classes", "classes", least=0, most=FINITE)),
     "gaussians": Each(One(GaussianPair), "pairs"),
     "pairs": Each(Each(Whole(), 2), "pairs"),
     "diagnostics": Each(Text(("degenerate", "one row", "not cross-fitted"))),
