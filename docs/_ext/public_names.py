@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -15,6 +16,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.transforms import SphinxTransform
 
 import extreme_entropy
@@ -98,16 +100,19 @@ def _by_last_part() -> dict[str, str]:
     return places
 
 
-def theirs(
-    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
-) -> None:  # fmt: skip
-    """What is scikit-learn's own is described there."""
+def describe(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """What is scikit-learn's is described there; a value by the comment in the module it is of."""
     if inspect.isfunction(obj) and obj.__module__.startswith("sklearn."):
         lines[:] = [lines[0], "", f"This is scikit-learn's ``{obj.__name__}``, under a short name."]
+    elif what == "data":
+        package, _, attribute = name.rpartition(".")
+        for module in [module for module in sys.modules if module.startswith(package)]:
+            comments = ModuleAnalyzer.for_module(module).find_attr_docs()
+            lines[:] = comments.get(("", attribute), lines)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    app.connect("autodoc-process-docstring", theirs, priority=400)  # before numpydoc
+    app.connect("autodoc-process-docstring", describe, priority=400)  # before numpydoc
     classes = [name for name, value in public_names().items() if inspect.isclass(value)]
     app.config.autosummary_context["own_methods"] = {name: own_methods(name) for name in classes}
     app.add_transform(LinkCode)
