@@ -67,6 +67,10 @@ sphinx_gallery_conf = {
     "examples_dirs": "examples",
     "gallery_dirs": "auto_examples",
     "filename_pattern": r"plot_",
+    "subsection_order": [
+        task if task == "*" else f"examples/{task}"
+        for task in ("imbalance", "probabilities", "columns", "sums", "kernels", "*", "paper")
+    ],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
     "backreferences_dir": "api/generated/backreferences",
