@@ -1,5 +1,6 @@
 """Classifiers for deployment: without sums, in bytes and file objects, added up by `sum`."""
 
+import copy
 import io
 import pickle
 
@@ -9,7 +10,15 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris, make_classification
 from sklearn.model_selection import cross_val_score
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier, load
+from extreme_entropy import (
+    DivergenceSearch,
+    EEKMClassifier,
+    EEKMClassifierCV,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+    load,
+)
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators.saving import pack
 from extreme_entropy.moments.summary import ClassMoments
@@ -36,11 +45,8 @@ def test_a_slim_classifier_answers_with_the_same_bits(name, n_classes, tmp_path)
     X, y = rows(n_classes=n_classes)
     fitted = clone(CLASSIFIERS[name]).fit(X, y)
     fitted.save(tmp_path / "slim.eem", sums=False)
-    for slim in (
-        fitted.slim(),
-        load(tmp_path / "slim.eem"),
-        pickle.loads(pickle.dumps(fitted.slim())),
-    ):
+    pickled = pickle.loads(pickle.dumps(fitted.slim()))  # noqa: S301 (our own bytes)
+    for slim in (fitted.slim(), load(tmp_path / "slim.eem"), pickled):
         for mine, theirs in (
             (slim, fitted),
             (slim.with_costs({1: 5}), fitted.with_costs({1: 5})),
@@ -168,3 +174,57 @@ def test_parameters_set_after_a_fit_act_from_the_next_fit_on(looked):
     fitted.fit(X, y)
     costly = EEMClassifier(20, random_state=0, costs={1: 50}, ridge=3.0).fit(X, y)
     np.testing.assert_array_equal(fitted.decision_function(X), costly.decision_function(X))
+
+
+# ------------------------------------------------------------------------------- searches
+
+
+SEARCHES = {
+    "EEM": EEMClassifierCV([5, 10], cv=3, random_state=0),
+    "EEKM": EEKMClassifierCV([5, 10], cv=3, random_state=0),
+    "divergence": DivergenceSearch(EEMClassifier(random_state=0), {"n_hidden": [5, 10]}),
+}
+
+
+@pytest.mark.parametrize("name", SEARCHES)
+def test_the_best_classifier_of_a_search_learns_saves_and_takes_costs(name, tmp_path):
+    X, y = rows()
+    search = clone(SEARCHES[name])
+    assert not hasattr(search, "partial_fit")  # before there is a best one
+    search.fit(X[:300], y[:300])
+    search.save(tmp_path / "best.eem")
+    best = load(tmp_path / "best.eem")
+    np.testing.assert_array_equal(search.predict_proba(X), best.predict_proba(X))
+    part = best.twin().fit(X[300:], y[300:])
+    np.testing.assert_allclose(
+        clone_fitted(search).merge(part).predict_proba(X),
+        clone_fitted(search).partial_fit(X[300:], y[300:]).predict_proba(X),
+        atol=1e-9,
+    )
+    np.testing.assert_array_equal(
+        search.with_costs({1: 9}).decision_function(X), best.with_costs({1: 9}).decision_function(X)
+    )
+    np.testing.assert_array_equal(search.decision_function(X), best.decision_function(X))
+    np.testing.assert_array_equal(search.slim().predict(X), best.predict(X))
+    np.testing.assert_array_equal(search.feature_importances_, best.feature_importances_)
+    search.forget(X[:50], y[:50])
+    assert search.best_estimator_.summary_.counts.sum() == 250
+
+
+def clone_fitted(search):
+    """A copy that can be changed."""
+    return copy.deepcopy(search)
+
+
+@pytest.mark.parametrize("name", ["EEM", "EEKM"])
+def test_cv_results_hold_every_candidate_as_grid_search_does(name):
+    X, y = rows()
+    search = clone(SEARCHES[name]).fit(X, y)
+    found = search.cv_results_
+    best = int(np.argmin(found["rank_test_score"]))
+    assert {key: found["params"][best][key] for key in search.best_params_} == search.best_params_
+    assert found["mean_test_score"][best] == pytest.approx(search.best_score_)
+    splits = np.stack([found[f"split{k}_test_score"] for k in range(3)])
+    np.testing.assert_allclose(splits.mean(axis=0), found["mean_test_score"])
+    sizes = found[f"param_{'n_hidden' if name == 'EEM' else 'n_landmarks'}"]
+    assert sorted(set(sizes.tolist())) == [5, 10]
