@@ -117,12 +117,12 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 	$(BIN)/python -m pip install -q -e '.[test,lint]'
 	touch $@
 
-.venv/docs: .venv/ready
-	$(BIN)/python -m pip install -q -e '.[docs]'
-	touch $@
-
 .venv/dist: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[dist]'
+	touch $@
+
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install -q -e '.[docs]'
 	touch $@
 
 .venv-oldest/tested: pyproject.toml tools/lower_bounds.py

@@ -54,9 +54,9 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
 @pytest.mark.parametrize(
     ("page", "embedded"),
     [
+        ("docs/index.md", front_page.with_site_table),
         ("README.md", speed_page.with_table),
         ("README.md", front_page.with_table),
-        ("docs/index.md", front_page.with_site_table),
         ("docs/internet-scale.md", cluster.page),
         ("docs/cluster.md", streaming.page),
     ],
