@@ -41,7 +41,8 @@ suppress_warnings = ["myst.header"]  # tables of the paper start at the level th
 
 # ------------------------------------------------------------------ pages in Markdown
 
-myst_enable_extensions = ["colon_fence", "deflist"]
+myst_enable_extensions = ["colon_fence", "dollarmath"]
+myst_fence_as_directive = ["math"]  # as code hosts show formulas
 myst_heading_anchors = 4
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
