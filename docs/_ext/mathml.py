@@ -14,7 +14,8 @@ def inline(writer: HTML5Translator, formula: nodes.math) -> None:
 
 
 def block(writer: HTML5Translator, formula: nodes.math_block) -> None:
-    writer.body.append(convert(formula.astext(), display="block"))
+    drawn = convert(formula.astext(), display="block")
+    writer.body.append(f'<div class="formula">{drawn}</div>')
     raise nodes.SkipNode
 
 
