@@ -189,6 +189,16 @@ def test_search_opens_by_key_and_leads_to_results(visit):
     tab.wait_for_selector("#search-results li a")
 
 
+# What reaches beyond the screen, but for what is in a box that scrolls.
+TOO_WIDE = """() => {
+  const scrolls = (e) => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+  const inBox = (e) => e.tagName !== "ARTICLE" && (scrolls(e) || inBox(e.parentElement));
+  return [...document.querySelectorAll("article *")]
+    .filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !inBox(e))
+    .map((e) => e.outerHTML.slice(0, 200));
+}"""
+
+
 @pytest.mark.parametrize("page", sorted({*KINDS, *GUIDE, *EXAMPLES}))
 def test_a_phone_shows_a_page_without_scrolling_sideways(visit, page):
     """Tables and code may scroll inside; the page does not."""
@@ -196,6 +206,7 @@ def test_a_phone_shows_a_page_without_scrolling_sideways(visit, page):
     for scheme in ("light", "dark"):
         tab.emulate_media(color_scheme=scheme)
         assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        assert tab.evaluate(TOO_WIDE) == []
 
 
 @pytest.mark.parametrize("page", KINDS)
