@@ -33,6 +33,7 @@ KINDS = [
     *(*EXAMPLES[:1], "api/index.html", "evidence/more-rows.html"),
     "api/generated/extreme_entropy.plots.RegionsDisplay.html",
 ]
+LONG = "api/generated/extreme_entropy.ExtremeEntropyClassifier.html"
 AXE = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"], "preload": False}
 
 
@@ -199,7 +200,7 @@ TOO_WIDE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("page", sorted({*KINDS, *GUIDE, *EXAMPLES}))
+@pytest.mark.parametrize("page", sorted({*KINDS, *GUIDE, *EXAMPLES, LONG}))
 def test_a_phone_shows_a_page_without_scrolling_sideways(visit, page):
     """Tables and code may scroll inside; the page does not."""
     tab = visit(page, width=390)
