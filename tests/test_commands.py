@@ -736,7 +736,7 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
 
 
 def test_completion_knows_the_commands_and_options():
-    """What click offers the shell; see docs/command.md."""
+    """What click offers the shell; see docs/guide/command.md."""
     line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}
     done = CliRunner().invoke(root, env=line, prog_name="eem")
     assert done.stdout.strip() == "plain,--target"

@@ -725,7 +725,7 @@ def test_without_dask_the_extra_is_named(rows, monkeypatch):
 
 def test_the_page_on_engines_is_true(rows, tmp_path, monkeypatch):
     """What it quotes is in the source, and the engine that it adds fits the same machine."""
-    page = (ROOT / "docs" / "engines.md").read_text()
+    page = (ROOT / "docs" / "guide" / "engines.md").read_text()
     quoted = re.findall(r"From `([\w/]+\.py)`:\n\n```python\n(.*?)```", page, re.DOTALL)
     assert len(quoted) >= 2
     for name, text in quoted:

@@ -772,8 +772,8 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
 
 
 def test_the_pages_code_runs(tmp_path, monkeypatch):
-    """docs/plots.md, from top to bottom; what is given there as text is not run."""
-    page = Path(__file__).parent.parent / "docs" / "plots.md"
+    """docs/guide/plots.md, from top to bottom; what is given there as text is not run."""
+    page = Path(__file__).parent.parent / "docs" / "guide" / "plots.md"
     monkeypatch.chdir(tmp_path)
     names = {}
     for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):

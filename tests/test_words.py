@@ -61,7 +61,7 @@ def found_in(text):
 
 PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")]
 PAGES += [ROOT / name for name in ("SECURITY.md", "paper/README.md")]
-PAGES += [*sorted((ROOT / "docs").glob("*.md")), *sorted((ROOT / "paper/docs").rglob("*.md"))]
+PAGES += [*sorted((ROOT / "docs").rglob("*.md")), *sorted((ROOT / "paper/docs").rglob("*.md"))]
 
 
 @pytest.mark.parametrize(
