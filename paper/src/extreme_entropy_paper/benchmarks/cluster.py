@@ -1,7 +1,8 @@
 """What does a cluster cost? Dask workers beside threads, and the cost model beside both.
 
 Rows are made up on the workers and kept there (`persist`), as they would be read from files, before
-time is taken; workers keep freed memory (see docs/guide/large-data.md). Threads fit the same rows in memory.
+time is taken; workers keep freed memory (see docs/guide/clusters.md). Threads fit the same rows in
+memory.
 The model has six constants, all measured here on one core: see `constants`.
 """
 

@@ -162,7 +162,7 @@ def page(text: str) -> str:
 @click.option("--render", "only_render", is_flag=True, help="Only make the table from the rows.")
 @click.option("--repeats", default=2, show_default=True)
 def streaming(full: bool, only_render: bool, repeats: int) -> None:
-    """Time fits from Parquet files beside an array in memory; a table in docs/guide/large-data.md."""
+    """Time fits from Parquet files beside an array; a table in docs/guide/large-data.md."""
     if not only_render:
         add_run("streaming", measure(20_000_000 if full else 2_000_000, repeats))
     PAGE.write_text(page(PAGE.read_text()))
