@@ -125,8 +125,9 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
 
 def were_learnt(classifier, evidence):
     """Whether the rows of a report are those of the fit."""
-    given = (evidence.labels, evidence.projections[:, 0])
-    return learnt.were_learnt(classifier.machine_, classifier.summary_, *given)
+    given = evidence.labels, evidence.projections[:, 0], len(classifier.classes_)
+    seen = learnt.ProjectionMoments.of(*given)
+    return learnt.were_learnt(classifier.machine_, classifier.summary_, seen)
 
 
 def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):

@@ -25,6 +25,7 @@ from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..errors import (
     DegenerateWarning,
     FewRowsWarning,
+    ForcedWarning,
     ForgetError,
     IncompleteError,
     InputError,
@@ -272,13 +273,19 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = as_table(self, X, y, sample_weight, reset=False)
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
-        unknown = 0 if force else self.summary_.rows.lacks(part.rows)
-        if unknown or (part.cells > self.summary_.most).any():
+        unknown = self.summary_.rows.lacks(part.rows)
+        if (unknown and not force) or (part.cells > self.summary_.most).any():
             which = f"at least {unknown}" if unknown else "some"
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
                 f"of which {which} were never learnt, or not so often. Nothing was changed. "
                 "Pass exactly rows, labels and weights given to fit or partial_fit before."
+            )
+        if unknown:
+            warn(
+                f"At least {unknown} of these rows were not found among those learnt, and were "
+                "taken out all the same. If they were never learnt, the classifier is wrong now.",
+                ForcedWarning,
             )
         self.summary_, self._predictor = self.summary_ - part, None
         return self

@@ -95,13 +95,25 @@ def check_rows(
         weight = None if sample_weight is None else check_weight(X, sample_weight)
         kinds = find_kinds(estimator, X, lambda named: profile(X, named, weight))
     X, y = _matrix(estimator, X, kinds, y, reset=reset)
-    check_classification_targets(y)
+    check_labels(y)
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
     if sample_weight is None:
         return columns, X, y, None
     weight = check_weight(X, sample_weight)
     kept = weight > 0
     return (columns, X, y, weight) if kept.all() else (columns, X[kept], y[kept], weight[kept])
+
+
+def check_labels(y: Array) -> None:
+    """Raise unless y holds a class label for each row."""
+    if y.dtype == object:
+        missing = sum(label is None for label in y.tolist())
+        if missing:
+            raise InputError(
+                f"Each row must have a label; {missing} of {len(y)} are None. Leave those out, "
+                "or give them a label of their own."
+            )
+    check_classification_targets(y)
 
 
 def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
@@ -225,7 +237,7 @@ def check_block(
         assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
         if len(y):
-            check_classification_targets(y)
+            check_labels(y)
     if block.weight is None:
         return X, y, None
     weight = check_weight(X, block.weight, some=False)

@@ -13,7 +13,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ..errors import InputError
-from ..machine.learnt import were_learnt
+from ..machine.learnt import ProjectionMoments, were_learnt
 from ..metrics import label_text
 from ..plots.operating import rarer
 from .about import About
@@ -100,8 +100,9 @@ def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, An
         "learnt": [f"{n:g}" for n in classifier.summary_.counts.sum(axis=1)],
         "imbalance": float(counts.max() / counts[counts > 0].min()),
         "same_rows": were_learnt(
-            *(classifier.machine_, classifier.summary_),
-            *(evidence.labels, evidence.projections[:, 0]),
+            classifier.machine_,
+            classifier.summary_,
+            ProjectionMoments.of(evidence.labels, evidence.projections[:, 0], len(classes)),
         ),
         "missing": sorted(about.missing.items(), key=lambda item: -item[1]),
         "most_missing": MOST_MISSING,

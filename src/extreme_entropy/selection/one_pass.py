@@ -133,7 +133,7 @@ class FoldedRows:
 
     def without(self, fold: int, /) -> FoldedRows:
         kept = self.folds != fold
-        table = self.table.where(kept)
+        table = self.table.at(kept)
         sampled = Sampled.of(table, self.seed, self.specs, self.classes)
         return replace(self, table=table, folds=self.folds[kept], sampled=sampled)
 
@@ -150,7 +150,7 @@ class FoldedRows:
     ) -> Array:
         scores = np.empty((len(sizes), len(folds)))
         for j, fold in enumerate(folds):
-            rows = self.table.where(self.folds == fold)
+            rows = self.table.at(self.folds == fold)
             own = [by_fold[j] for by_fold in machines]
             found = project_all(phi, own, sizes, rows.to_learn(phi), Threads(self.table.n_jobs))
             weight = {} if rows.weight is None else {"sample_weight": rows.weight}
