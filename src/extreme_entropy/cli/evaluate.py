@@ -126,9 +126,8 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         area.add(labels, found[own])
         for name, p in (found | {"constant": np.tile(shares, (len(y), 1))}).items():
             probabilities[name].add(labels, p)
-    given = classifier.costs or {}
-    costs = np.array([float(given.get(label, 1.0)) for label in classifier.classes_.tolist()])
-    each = matrix.sum(axis=1) @ (costs[:, None] * (1 - np.eye(k))) / matrix.sum()
+    costs = machines[own].costs  # those of a model of a table do not depend on the prediction
+    each = matrix.sum(axis=1) @ costs / matrix.sum()
     by_priors = {name: running.scores() for name, running in probabilities.items()}
     recalls = recall_scores(np.diag(matrix), matrix.sum(axis=1))
     return Evaluation(
@@ -136,7 +135,7 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         {**recalls, "auc": area.interval(), "brier": by_priors[own]["brier"]},
         own,
         by_priors,
-        dict(zip(fitted.label_names, costs.tolist(), strict=True)),
+        dict(zip(fitted.label_names, costs.max(axis=1).tolist(), strict=True)),
         dict(zip(fitted.label_names, each.tolist(), strict=True)),
         were_learnt(machines[own], classifier.summary_, seen),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..features.feature_map import NeuronSpec, Spec
 from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
+from .inputs import Costs
 
 Array = np.ndarray[Any, Any]
 
@@ -145,7 +146,7 @@ default="from_dtype"
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
