@@ -2,20 +2,22 @@
 Fraud beside LightGBM
 =====================
 
-One payment in a hundred is fraud. A classifier that never raises an alarm is right 99 % of the time and
-catches nobody. How do two classifiers handle this as they come, without any tuning: LightGBM, which most of
-us would try first, and :class:`~extreme_entropy.ExtremeEntropyClassifier`?
+One payment in a hundred is fraud. A classifier that never raises an alarm is right 99 % of the
+time and catches nobody. How do two classifiers handle this as they come, without any tuning:
+LightGBM, which most of us would try first, and
+:obj:`~extreme_entropy.ExtremeEntropyClassifier`?
 
-The payments are **made up**, with a seed, so that this page runs anywhere in seconds. Which classifier wins
-on made-up rows says little about your own; what each of them does with a rare class is the point.
+The payments are **made up**, with a seed, so that this page runs anywhere in seconds. Which
+classifier wins on made-up rows says little about your own; what each of them does with a rare
+class is the point.
 """
 
 # %%
 # Payments
 # --------
-# There are two kinds of fraud. Stolen cards are used far from home and many times within an hour. Stolen
-# accounts send large amounts at night to payees that were added only recently. Some fraud looks like anything
-# else, and no classifier can find it.
+# There are two kinds of fraud. Stolen cards are used far from home and many times within an hour.
+# Stolen accounts send large amounts at night to payees that were added only recently. Some fraud
+# looks like anything else, and no classifier can find it.
 
 import numpy as np
 import pandas as pd
@@ -45,9 +47,10 @@ print(f"{len(X)} payments to learn from, {y.sum()} of them fraud; as many to jud
 # %%
 # Four classifiers, none of them tuned
 # ------------------------------------
-# LightGBM as it comes, and with ``class_weight="balanced"``, the usual remedy for a rare class. Ours as it
-# comes, which treats both classes as equally frequent, and the same fitted classifier told by ``with_costs``
-# that fraud is as rare as it is. The last one costs nothing: only a threshold moves.
+# LightGBM as it comes, and with ``class_weight="balanced"``, the usual remedy for a rare class.
+# Ours as it comes, which treats both classes as equally frequent, and the same fitted classifier
+# told by ``with_costs`` that fraud is as rare as it is. The last one costs nothing: only a
+# threshold moves.
 
 from lightgbm import LGBMClassifier
 
@@ -65,10 +68,10 @@ classifiers = {
 # %%
 # What they find
 # --------------
-# Recall is the share of fraud that is found, precision the share of alarms that are fraud. GMean is the
-# geometric mean of the recalls of both classes, and is zero for a classifier that never raises an alarm. The
-# last two columns judge the ranking instead of the labels: the area under the ROC curve counts all of it, average
-# precision mostly its top.
+# Recall is the share of fraud that is found, precision the share of alarms that are fraud. GMean
+# is the geometric mean of the recalls of both classes, and is zero for a classifier that never
+# raises an alarm. The last two columns judge the ranking instead of the labels: the area under
+# the ROC curve counts all of it, average precision mostly its top.
 
 from sklearn.metrics import (
     average_precision_score,
@@ -108,13 +111,15 @@ for ax, score in zip(axes, ["GMean", "recall", "precision"], strict=True):
     ax.set(title=score, xlim=(0, 1.12), xlabel="on held-out payments")
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].invert_yaxis()
+plt.show()
 
 # %%
 # A fair comparison: the same number of alarms
 # --------------------------------------------
-# Labels depend on where a threshold lies, and each of the four has put it elsewhere. A fraud team has a budget:
-# it can look at so many payments a day. So let each classifier rank all payments, and count the fraud among
-# the most suspicious ones. (Moving the prior changes no ranking, so ours is one curve.)
+# Labels depend on where a threshold lies, and each of the four has put it elsewhere. A fraud team
+# has a budget: it can look at so many payments a day. So let each classifier rank all payments,
+# and count the fraud among the most suspicious ones. (Moving the prior changes no ranking, so
+# ours is one curve.)
 
 fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 styles = {"LightGBM": "-", "LightGBM, balanced": "--", "ExtremeEntropy": "-"}
@@ -135,15 +140,18 @@ ax.spines[["top", "right"]].set_visible(False)
 budgets = [100, 500, 2500, 10_000]
 shares = {name: [f"{curve[n - 1]:.0%}" for n in budgets] for name, curve in found.items()}
 print(pd.DataFrame(shares, index=[f"{n} looked at" for n in budgets]).T.to_string())
+plt.show()
 
 # %%
 # What to take away
 # -----------------
-# * As they come, the two libraries answer different questions. LightGBM minimises log-loss: few alarms, many of
-#   them right, and most of the fraud missed. Ours weighs both classes equally: most of the fraud found, and many
-#   false alarms. **Neither is better until you know what a missed fraud and a false alarm cost**; see
+# * As they come, the two libraries answer different questions. LightGBM minimises log-loss: few
+#   alarms, many of them right, and most of the fraud missed. Ours weighs both classes equally:
+#   most of the fraud found, and many false alarms. **Neither is better until you know what a
+#   missed fraud and a false alarm cost**; see
 #   :ref:`sphx_glr_auto_examples_imbalance_plot_cost_curve.py`.
-# * At the top of the ranking LightGBM is the better one here: it isolates the few payments that nothing honest
-#   looks like. If the team can look at a hundred payments, take it. Further down the curves cross: if most of
-#   the fraud must be found, ours needs fewer alarms.
-# * With ours the question can be changed after the fit: ``with_costs`` moved the threshold and fitted nothing.
+# * At the top of the ranking LightGBM is the better one here: it isolates the few payments that
+#   nothing honest looks like. If the team can look at a hundred payments, take it. Further down
+#   the curves cross: if most of the fraud must be found, ours needs fewer alarms.
+# * With ours the question can be changed after the fit: ``with_costs`` moved the threshold and
+#   fitted nothing.

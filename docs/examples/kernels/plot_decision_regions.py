@@ -2,17 +2,18 @@
 Decision regions of three classifiers
 =====================================
 
-The library has three classifiers. :class:`~extreme_entropy.EEMClassifier` passes rows through random neurons,
-:class:`~extreme_entropy.EEKMClassifier` compares them with landmarks by a kernel, and
-:class:`~extreme_entropy.ExtremeEntropyClassifier`, the one to start with, averages the two and can cut a large
-table into leaves with a model each. In two dimensions one can see what that means.
+The library has three classifiers. :obj:`~extreme_entropy.EEMClassifier` passes rows through
+random neurons, :obj:`~extreme_entropy.EEKMClassifier` compares them with landmarks by a kernel,
+and :obj:`~extreme_entropy.ExtremeEntropyClassifier`, the one to start with, averages the two
+and can cut a large table into leaves with a model each. In two dimensions one can see what that
+means.
 """
 
 # %%
 # Three made-up tables
 # --------------------
-# Two moons; a rare class inside a frequent one; and a chequerboard, where neither column says anything
-# alone.
+# Two moons; a rare class inside a frequent one; and a chequerboard, where neither column says
+# anything alone.
 
 import numpy as np
 from sklearn.datasets import make_moons
@@ -35,9 +36,9 @@ tables = {
 # %%
 # Three classifiers
 # -----------------
-# All of them with their defaults, but for the last: tables as small as these would not be cut into leaves, so
-# here it is told to. Half of the rows are learnt, and the others drawn, with a ring where the prediction is
-# wrong.
+# All of them with their defaults, but for the last: tables as small as these would not be cut
+# into leaves, so here it is told to. Half of the rows are learnt, and the others drawn, with a
+# ring where the prediction is wrong.
 
 import matplotlib.pyplot as plt
 
@@ -61,18 +62,16 @@ for column, (name, (X, y)) in enumerate(tables.items()):
         ax = axes[row, column]
         classifier.fit(X[::2], y[::2])
         score = gmean_score(y[1::2], classifier.predict(X[1::2]))
+        print(f"{name:20s} {kind:25s} GMean {score:.3f}")
         RegionsDisplay.from_estimator(classifier, X[1::2], y[1::2], ax=ax, n_points=300)
         ax.get_legend().remove()
         ax.set_title(f"{kind}, GMean {score:.2f}", loc="left", fontsize="medium", pad=6)
         ax.set(xlabel=name if row == 2 else "", ylabel="")
+plt.show()
 
 # %%
-# What the picture shows
-# ----------------------
-# * All three follow curved boundaries, without any tuning. Neurons and landmarks give smooth ones.
-# * The rare class is not swallowed by the frequent one: both count equally by default.
-# * On the chequerboard one set of features has to bend around sixteen fields at once, while each leaf has only a
-#   few of them.
+# All three follow curved boundaries, without any tuning, and the rare class is not swallowed by
+# the frequent one: both count equally by default.
 #
 # Probabilities, too
 # ------------------
@@ -89,8 +88,17 @@ for ax, (kind, classifier) in zip(axes, classifiers.items(), strict=True):
     ax.set(title=kind, xlabel="column 0", aspect="equal")
 axes[0].set_ylabel("column 1")
 fig.colorbar(shades, ax=axes, label="probability of class 1")
+plt.show()
 
 # %%
-# Neurons blur the edges of the fields, landmarks fray them, and leaves draw most of them as straight cuts: a cut
-# between two leaves can only be along a column. That is why the third is the best of them on a chequerboard, and
-# no better on the moons.
+# Neurons blur the edges of the fields, landmarks fray them, and leaves draw most of them as
+# straight cuts, since a cut between two leaves is always along a column.
+#
+# What to take away
+# -----------------
+# * On smooth boundaries the three are alike. Start with ``ExtremeEntropyClassifier``.
+# * Where a table falls into parts that differ, leaves help: one set of features has to bend
+#   around sixteen fields at once, while each leaf has only a few of them.
+# * Take ``EEMClassifier`` or ``EEKMClassifier`` for one projection that can be drawn, see
+#   :ref:`sphx_glr_auto_examples_paper_plot_process.py`, or to choose the kernel yourself, see
+#   :ref:`sphx_glr_auto_examples_kernels_plot_tanimoto_fingerprints.py`.

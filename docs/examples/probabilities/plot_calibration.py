@@ -2,13 +2,14 @@
 Probabilities you can use, and for which question
 =================================================
 
-"This customer leaves with a probability of 30 %." Of a hundred such customers, do thirty leave? Then the
-probabilities are *calibrated*, and one can compute with them: expected losses, budgets, staffing.
+"This customer leaves with a probability of 30 %." Of a hundred such customers, do thirty leave?
+Then the probabilities are *calibrated*, and one can compute with them: expected losses, budgets,
+staffing.
 
-:class:`~extreme_entropy.ExtremeEntropyClassifier` has two answers. By default its probabilities hold for
-classes that are equally frequent, which makes its decisions fair to a rare class. With
-``priors="empirical"`` they hold for the world the rows came from. This example shows both beside other
-classifiers.
+:obj:`~extreme_entropy.ExtremeEntropyClassifier` has two answers. By default its probabilities
+hold for classes that are equally frequent, which makes its decisions fair to a rare class. With
+``priors="empirical"`` they hold for the world the rows came from. This example shows both beside
+other classifiers.
 
 The rows are **made up**, with a seed, so that the true probability of each row is known.
 """
@@ -34,8 +35,8 @@ print(f"{len(y)} rows to learn from, {y.mean():.1%} of the rare class; {len(y_ne
 # %%
 # Six classifiers
 # ---------------
-# The Brier score is the mean squared difference between probabilities and what happened. Its lowest possible value
-# is not zero but that of the true probabilities, which we know here.
+# The Brier score is the mean squared difference between probabilities and what happened. Its
+# lowest possible value is not zero but that of the true probabilities, which we know here.
 
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
@@ -72,8 +73,8 @@ print(table.round(4).to_string())
 # %%
 # Reliability curves
 # ------------------
-# Rows are put into eight bins by their predicted probability. On the dotted line, predicted and observed
-# frequencies agree. Below it, probabilities are too high; above it, too low.
+# Rows are put into eight bins by their predicted probability. On the dotted line, predicted and
+# observed frequencies agree. Below it, probabilities are too high; above it, too low.
 
 import matplotlib.pyplot as plt
 from sklearn.calibration import calibration_curve
@@ -94,13 +95,19 @@ for ax in axes[1]:
     ax.set_xlabel("mean predicted probability")
 for ax in axes[:, 0]:
     ax.set_ylabel("observed frequency")
+plt.show()
 
 # %%
+# With ``priors="empirical"`` ours is close to the dotted line where most rows are, on the left.
+# Further right, where rows are few, it is too cautious, as the random forest is; gradient
+# boosting errs the other way.
+#
 # Two questions, one classifier
 # -----------------------------
-# The balanced curve lies far below the dotted line. That is no mistake: it answers *"if both classes were equally
-# frequent, how likely would this row be of the rare one?"* Weigh the held-out rows so that both classes are equally
-# frequent, and the same probabilities are calibrated:
+# The balanced curve lies far below the dotted line. That is no mistake: it answers *"if both
+# classes were equally frequent, how likely would this row be of the rare one?"* Weigh the
+# held-out rows so that both classes are equally frequent, and the same probabilities are
+# calibrated:
 
 weight = np.where(y_new == 1, 1 / (y_new == 1).sum(), 1 / (y_new == 0).sum())
 balanced = probabilities["ours, balanced"]
@@ -115,14 +122,15 @@ ax.plot(given, observed, color="#E69F00", marker="o", linewidth=1.6)
 ax.set(xlabel="mean predicted probability", ylabel="frequency if classes were equal")
 ax.set_title('priors="balanced", on balanced rows', loc="left")
 ax.spines[["top", "right"]].set_visible(False)
+plt.show()
 
 # %%
 # What to take away
 # -----------------
-# * Decide which question you have. For decisions that treat both classes alike, keep the default. For
-#   probabilities as frequent as in the world, take ``priors="empirical"``, or ask a fitted classifier for
-#   ``with_costs(priors="empirical")``.
-# * No second fit and no ``CalibratedClassifierCV`` is needed: rows that were held out within the fit have set the
-#   scale.
-# * A calibrated classifier need not be a good one. Look at the Brier score as well: logistic regression cannot see
-#   the product of two columns, however honest its probabilities are.
+# * Decide which question you have. For decisions that treat both classes alike, keep the default.
+#   For probabilities as frequent as in the world, take ``priors="empirical"``, or ask a fitted
+#   classifier for ``with_costs(priors="empirical")``.
+# * No second fit and no ``CalibratedClassifierCV`` is needed: rows that were held out within the
+#   fit have set the scale.
+# * A calibrated classifier need not be a good one. Look at the Brier score as well: logistic
+#   regression cannot see the product of two columns, however honest its probabilities are.

@@ -2,10 +2,10 @@
 Two hospitals, one classifier, no shared rows
 =============================================
 
-Two hospitals would like to learn from each other's patients, and must not show each other a single row. A
-classifier made of sums needs none: each hospital adds up its own rows, one of them sends a file with its
-sums, and the other adds the two. The result is the classifier that would have been fitted on all rows in
-one place.
+Two hospitals would like to learn from each other's patients, and must not show each other a
+single row. A classifier made of sums needs none: each hospital adds up its own rows, one of them
+sends a file with its sums, and the other adds the two. The result is the classifier that would
+have been fitted on all rows in one place.
 
 The rows are scikit-learn's breast cancer data, dealt out to two hospitals for this example.
 """
@@ -13,8 +13,8 @@ The rows are scikit-learn's breast cancer data, dealt out to two hospitals for t
 # %%
 # Who has which rows
 # ------------------
-# The hospitals differ: one sees mostly small tumours, the other mostly large ones. A few rows are published
-# and may be seen by everybody, and a third of all rows is held out to judge the result.
+# The hospitals differ: one sees mostly small tumours, the other mostly large ones. A few rows are
+# published and may be seen by everybody, and a third of all rows is held out to judge the result.
 
 import numpy as np
 from sklearn.datasets import load_breast_cancer
@@ -34,9 +34,10 @@ for name, (_, labels) in hospitals.items():
 # %%
 # One feature map for both
 # ------------------------
-# Sums can be added only if both hospitals have computed the same features. So the features are drawn once, from
-# the public rows, and both get an empty *twin* of that classifier. (The feature map holds some of the rows it
-# was drawn from. That is why it is drawn from public rows, and not by one of the hospitals.)
+# Sums can be added only if both hospitals have computed the same features. So the features are
+# drawn once, from the public rows, and both get an empty *twin* of that classifier. (The feature
+# map holds some of the rows it was drawn from. That is why it is drawn from public rows, and not
+# by one of the hospitals.)
 
 from extreme_entropy import EEKMClassifier
 
@@ -47,8 +48,9 @@ lakeview = public.twin().fit(*hospitals["Lakeview"])
 # %%
 # Lakeview sends a file
 # ---------------------
-# It holds sums for each class: counts, means, covariances. Rows cannot be read from it. It does hold a hash of
-# each row, so that rows can be forgotten later; whoever already has a row can find out whether it was learnt.
+# It holds sums for each class: counts, means, covariances. Rows cannot be read from it. It does
+# hold a hash of each row, so that rows can be forgotten later; whoever already has a row can find
+# out whether it was learnt.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -85,6 +87,7 @@ ax.set(xlabel="log-odds, fitted on all rows in one place", ylabel="log-odds, mer
 ax.set_title("Two ways to the same classifier", loc="left")
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
+plt.show()
 
 # %%
 # What was gained
@@ -109,15 +112,18 @@ ax.set(xlim=(0.85, 1.0), xlabel="recall on held-out tumours")
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 ax.spines[["top", "right", "left"]].set_visible(False)
 ax.tick_params(axis="y", length=0)
+plt.show()
 
 # %%
-# Alone, Northside takes too many benign tumours for malignant, and Lakeview misses more malignant ones: each knows
-# mostly one side of the picture. Merged, they do as well as all rows together, because they *are* the same.
+# Alone, Northside takes too many benign tumours for malignant, and Lakeview misses more malignant
+# ones: each knows mostly one side of the picture. Merged, they do as well as all rows together,
+# because they *are* the same.
 #
 # What to take away
 # -----------------
-# * ``twin``, ``fit``, ``save`` at each place; ``load`` and ``+`` at one. It makes no difference how many places
-#   there are, or in which order their files arrive.
-# * Merging is exact, up to rounding. It is not an average of models, and it needs no rounds of training.
-# * Sums are not anonymous by themselves: with very few rows in a class they come close to the rows. Treat the
-#   files as you would treat a table of statistics about patients.
+# * ``twin``, ``fit``, ``save`` at each place; ``load`` and ``+`` at one. It makes no difference
+#   how many places there are, or in which order their files arrive.
+# * Merging is exact, up to rounding. It is not an average of models, and it needs no rounds of
+#   training.
+# * Sums are not anonymous by themselves: with very few rows in a class they come close to the
+#   rows. Treat the files as you would treat a table of statistics about patients.
