@@ -71,6 +71,7 @@ def test_headings_are_underlined_in_full(script):
     headings = [i for i, line in enumerate(lines) if re.fullmatch("# -+", line)]
     assert len(headings) >= 2
     assert [lines[i - 1] for i in headings if len(lines[i - 1]) != len(lines[i])] == []
+    assert [line for line in lines if re.search(r"\w --+ ", line)] == []  # swallowed by the text
     assert lines[headings[-1] - 1] == "# What to take away"
 
 

@@ -2,9 +2,9 @@
 A table as it comes: text, dates and gaps
 =========================================
 
-Real tables have a column of cities, a date, a plan with four values, and gaps nearly everywhere.
-Usually the first hour goes into encoders and imputers. Here there is nothing to do: the
-classifiers take the data frame as it is.
+Real tables have a column of cities, a date, a plan with four values, and gaps nearly
+everywhere. Usually the first hour goes into encoders and imputers. Here there is
+nothing to do: the classifiers take the data frame as it is.
 
 The subscriptions are **made up**, with a seed, and so are the reasons to cancel.
 """
@@ -35,7 +35,9 @@ log_odds = (
 )
 cancels = np.where(rng.random(n) < 1 / (1 + np.exp(-log_odds)), "cancels", "active")
 
-table = pd.DataFrame({"plan": plan, "town": town, "joined": joined, "age": age, "hours": hours})
+table = pd.DataFrame(
+    {"plan": plan, "town": town, "joined": joined, "age": age, "hours": hours}
+)
 for column, share in {"plan": 0.03, "town": 0.05, "age": 0.3, "hours": 0.1}.items():
     table.loc[rng.random(n) < share, column] = None
 print(table.head(6).to_string())
@@ -43,9 +45,11 @@ print()
 print(table.dtypes.to_string())
 
 # %%
-# Fit --- No encoder, no imputer, no scaler. Categories become columns of zeros and ones, or the
-# log-odds of the classes if there are many of them; dates become days, months and weekdays; a gap
-# counts as information of its own.
+# Nothing to prepare
+# ------------------
+# No encoder, no imputer, no scaler. Categories become columns of zeros and ones, or the
+# log-odds of the classes if there are many of them; dates become days, months and
+# weekdays; a gap counts as information of its own.
 
 from sklearn.model_selection import train_test_split
 
@@ -53,13 +57,14 @@ from extreme_entropy import ExtremeEntropyClassifier, gmean_score
 
 X, X_new, y, y_new = train_test_split(table, cancels, stratify=cancels, random_state=0)
 classifier = ExtremeEntropyClassifier(random_state=0).fit(X, y)
-print(f"GMean on {len(y_new)} new rows: {gmean_score(y_new, classifier.predict(X_new)):.3f}")
+score = gmean_score(y_new, classifier.predict(X_new))
+print(f"GMean on {len(y_new)} new rows: {score:.3f}")
 
 # %%
 # Beside the usual pipeline
 # -------------------------
-# For comparison, what one would write otherwise. The dates have to be taken apart by hand, since
-# a pipeline of scikit-learn does not know what to do with them.
+# For comparison, what one would write otherwise. The dates have to be taken apart by
+# hand, since a pipeline of scikit-learn does not know what to do with them.
 
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -95,14 +100,14 @@ for name, area in areas.items():
     print(f"{name}: area under ROC {area:.3f}")
 
 # %%
-# The pipeline has an advantage: the reasons to cancel were made up as a sum of effects, which is
-# the very model that logistic regression fits. The table as it is comes close without anyone
-# having thought about it.
+# The pipeline has an advantage: the reasons to cancel were made up as a sum of effects,
+# which is the very model that logistic regression fits. The table as it is comes close
+# without anyone having thought about it.
 #
 # Which columns matter
 # --------------------
-# Importance is given by column of the table, not by encoded column. Nobody has to add up sixty
-# dummies to learn whether the town matters.
+# Importance is given by column of the table, not by encoded column. Nobody has to add
+# up sixty dummies to learn whether the town matters.
 
 import matplotlib.pyplot as plt
 
@@ -115,8 +120,8 @@ plt.show()
 # %%
 # Why does this customer cancel?
 # ------------------------------
-# The most endangered customer of the new rows. Bars to the right are reasons to expect a
-# cancellation.
+# The most endangered customer of the new rows. Bars to the right are reasons to expect
+# a cancellation.
 
 riskiest = int(classifier.predict_proba(X_new)[:, 1].argmax())
 row = X_new[riskiest : riskiest + 1]
@@ -127,8 +132,8 @@ plt.show()
 # %%
 # What comes later
 # ----------------
-# New rows hold values that were never seen: a new town, a gap where there was none. They are
-# predicted all the same.
+# New rows hold values that were never seen: a new town, a gap where there was none.
+# They are predicted all the same.
 
 strange = row.assign(town="town 99", joined=pd.NaT, plan="student")
 print(f"probability of cancelling: {classifier.predict_proba(strange)[0, 1]:.2f}")
@@ -136,30 +141,42 @@ print(f"probability of cancelling: {classifier.predict_proba(strange)[0, 1]:.2f}
 # %%
 # The towns, learnt from few rows each
 # ------------------------------------
-# Each town has some fifty customers to learn from. Does the classifier know which towns have poor
-# service? Average its predictions by town. (They are for equally frequent classes, and therefore
-# higher than the share that cancels.)
+# Each town has some fifty customers to learn from. Does the classifier know which towns
+# have poor service? Average its predictions by town. (They are for equally frequent
+# classes, and therefore higher than the share that cancels.)
 
-risk = pd.Series(classifier.predict_proba(X_new)[:, 1]).groupby(X_new["town"].to_numpy()).mean()
+risk = (
+    pd.Series(classifier.predict_proba(X_new)[:, 1])
+    .groupby(X_new["town"].to_numpy())
+    .mean()
+)
 poor = poor_service[[int(name[-2:]) for name in risk.index]]
 order = np.argsort(-risk.to_numpy())
 
 fig, ax = plt.subplots(figsize=(9, 3.6), layout="constrained")
 place = np.arange(len(risk))
-for is_poor, colour, label in ((True, "#D55E00", "poor service"), (False, "#0072B2", "others")):
+for is_poor, colour, label in (
+    (True, "#D55E00", "poor service"),
+    (False, "#0072B2", "others"),
+):
     chosen = poor[order] == is_poor
     ax.bar(place[chosen], risk.to_numpy()[order][chosen], color=colour, label=label)
-ax.set(xlabel="towns, by predicted risk", ylabel="mean probability of cancelling", xticks=[])
+ax.set(
+    xlabel="towns, by predicted risk",
+    ylabel="mean probability of cancelling",
+    xticks=[],
+)
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
+# sphinx_gallery_thumbnail_number = 3
 plt.show()
 
 # %%
 # What to take away
 # -----------------
-# * Hand over the frame; look at ``feature_importances_`` and ``explain`` by the names that you
-#   know.
+# * Hand over the frame; look at ``feature_importances_`` and ``explain`` by the names
+#   that you know.
 # * Numbers that are codes (a zip code, a ward) look like numbers: name them in
 #   ``categorical_features``.
-# * Free text is taken as a category. A column in which nearly all values differ is left out, with
-#   a warning.
+# * Free text is taken as a category. A column in which nearly all values differ is left
+#   out, with a warning.

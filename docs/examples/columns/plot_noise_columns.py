@@ -2,13 +2,13 @@
 Which columns matter, when most are noise
 =========================================
 
-Tables collect columns. Somebody joins a sensor log, somebody else adds every field of the
-customer file, and in the end most columns are noise. Methods that measure distances between rows
-suffer from that, because noise moves rows apart as much as information does. The classifiers of
-this library find out first how much each column matters.
+Tables collect columns. Somebody joins a sensor log, somebody else adds every field of
+the customer file, and in the end most columns are noise. Methods that measure distances
+between rows suffer from that, because noise moves rows apart as much as information
+does. The classifiers of this library find out first how much each column matters.
 
-The wines are scikit-learn's: 178 rows of thirteen chemical measurements, from three growers. The
-noise is added here.
+The wines are scikit-learn's: 178 rows of thirteen chemical measurements, from three
+growers. The noise is added here.
 """
 
 # %%
@@ -23,15 +23,17 @@ wine = load_wine(as_frame=True)
 X, y = wine.data, np.array(["grower A", "grower B", "grower C"])[wine.target]
 
 rng = np.random.default_rng(0)
-noise = pd.DataFrame(rng.normal(size=(len(X), 80)), columns=[f"noise {i}" for i in range(80)])
+noise = pd.DataFrame(
+    rng.normal(size=(len(X), 80)), columns=[f"noise {i}" for i in range(80)]
+)
 noisy = pd.concat([X, noise], axis=1)
 
 # %%
 # More noise, fewer hits?
 # -----------------------
-# Two fits of the same classifier, one with learned relevance and one that treats all columns
-# alike, as the paper does; and two classifiers that compare rows by distance. Each point is a
-# five-fold cross-validation.
+# Two fits of the same classifier, one with learned relevance and one that treats all
+# columns alike, as the paper does; and two classifiers that compare rows by distance.
+# Each point is a five-fold cross-validation.
 
 import matplotlib.pyplot as plt
 from sklearn.model_selection import cross_val_score
@@ -43,8 +45,12 @@ from sklearn.svm import SVC
 from extreme_entropy import EEMClassifier
 
 classifiers = {
-    "EEMClassifier, learned relevance": EEMClassifier(100, relevance="learned", random_state=0),
-    "EEMClassifier, all columns alike": EEMClassifier(100, relevance="uniform", random_state=0),
+    "EEMClassifier, learned relevance": EEMClassifier(
+        100, relevance="learned", random_state=0
+    ),
+    "EEMClassifier, all columns alike": EEMClassifier(
+        100, relevance="uniform", random_state=0
+    ),
     "support vectors": make_pipeline(StandardScaler(), SVC()),
     "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier()),
 }
@@ -53,7 +59,11 @@ scores = {
     name: [cross_val_score(c, noisy.iloc[:, : 13 + k], y, cv=5).mean() for k in added]
     for name, c in classifiers.items()
 }
-print(pd.DataFrame(scores, index=[f"{k} noise columns" for k in added]).round(3).T.to_string())
+print(
+    pd.DataFrame(scores, index=[f"{k} noise columns" for k in added])
+    .round(3)
+    .T.to_string()
+)
 
 # %%
 
@@ -66,7 +76,11 @@ looks = [
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), (colour, style, marker) in zip(scores.items(), looks, strict=True):
     ax.plot(added, values, style, color=colour, marker=marker, linewidth=2, label=name)
-ax.set(xlabel="columns of noise added to 13 measurements", ylabel="accuracy, 5 folds", xticks=added)
+ax.set(
+    xlabel="columns of noise added to 13 measurements",
+    ylabel="accuracy, 5 folds",
+    xticks=added,
+)
 ax.set_title("What noise does to accuracy", loc="left")
 ax.legend(frameon=False)
 ax.spines[["top", "right"]].set_visible(False)
@@ -79,7 +93,9 @@ plt.show()
 
 from extreme_entropy.plots import RelevanceDisplay
 
-classifier = EEMClassifier(100, relevance="learned", random_state=0).fit(noisy[:-1], y[:-1])
+classifier = EEMClassifier(100, relevance="learned", random_state=0).fit(
+    noisy[:-1], y[:-1]
+)
 shares = pd.Series(classifier.feature_importances_, index=noisy.columns)
 print(f"13 measurements: {shares[X.columns].sum():.0%} of the importance")
 print(f"80 noise columns: {shares[noise.columns].sum():.0%}")
@@ -89,9 +105,9 @@ plt.show()
 # %%
 # Why was this wine classified so?
 # --------------------------------
-# Importance is about all rows. ``explain`` is about one: how far does each column move its
-# log-probability away from that of a typical row? Here is the last wine, which was not learnt.
-# Bars to the right speak for the grower that is predicted.
+# Importance is about all rows. ``explain`` is about one: how far does each column move
+# its log-probability away from that of a typical row? Here is the last wine, which was
+# not learnt. Bars to the right speak for the grower that is predicted.
 
 last = noisy[-1:]
 print(f"predicted: {classifier.predict(last)[0]}, true: {y[-1]}")
@@ -101,7 +117,9 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# * Relevance is learnt by default (``relevance="auto"``); nothing has to be selected first.
-# * It is learnt from a sample of the rows, and used only if held-out rows say that it helps.
-# * Importance and contributions describe the classifier. They are not causes, and of two columns
-#   that say the same, either may get the credit.
+# * Relevance is learnt by default (``relevance="auto"``); nothing has to be selected
+#   first.
+# * It is learnt from a sample of the rows, and used only if held-out rows say that it
+#   helps.
+# * Importance and contributions describe the classifier. They are not causes, and of
+#   two columns that say the same, either may get the credit.

@@ -2,16 +2,17 @@
 A page to forward: the report
 =============================
 
-The classifier is fitted, and someone who does not write Python wants to know what it is good for.
-One line writes a page for them: a single HTML file with the scores, the mistakes, and a slider
-that moves the costs while all numbers and pictures follow. It needs no server and no network.
+The classifier is fitted, and someone who does not write Python wants to know what it is
+good for. One line writes a page for them: a single HTML file with the scores, the
+mistakes, and a slider that moves the costs while all numbers and pictures follow. It
+needs no server and no network.
 """
 
 # %%
 # Tumours
 # -------
-# scikit-learn's breast cancer data: measurements of cell nuclei, and whether the tumour was
-# malignant.
+# scikit-learn's breast cancer data: measurements of cell nuclei, and whether the tumour
+# was malignant.
 
 from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
@@ -28,8 +29,8 @@ print(f"{(y_new == 'malignant').sum()} of {len(y_new)} held-out tumours are mali
 # %%
 # The page
 # --------
-# Give it rows that were not learnt. (If it is given training rows, it notices, and says on top
-# that its numbers are too good.)
+# Give it rows that were not learnt. (If it is given training rows, it notices, and says
+# on top that its numbers are too good.)
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,14 +46,15 @@ print(f"one file of {len(page) / 1e3:.0f} kB")
 print("loads anything from elsewhere:", 'src="http' in page)
 
 # %%
-# In practice, name a file that you can open: ``write_report("report.html", classifier, X_new,
-# y_new)``. On the command line, ``eem report model.eem new.csv -o report.html`` does the same.
+# In practice, name a file that you can open: ``write_report("report.html", classifier,
+# X_new, y_new)``. On the command line, ``eem report model.eem new.csv -o report.html``
+# does the same.
 #
 # What the slider does
 # --------------------
-# The page moves thresholds by the same closed form as ``with_costs``. So what a reader finds with
-# the slider, you can compute here. At a few costs of missing a malignant tumour, relative to a
-# false alarm:
+# The page moves thresholds by the same closed form as ``with_costs``. So what a reader
+# finds with the slider, you can compute here. At a few costs of missing a malignant
+# tumour, relative to a false alarm:
 
 import pandas as pd
 from sklearn.metrics import confusion_matrix
@@ -65,8 +67,8 @@ for cost in (1, 5, 20, 100):
 print(pd.DataFrame(rows).T.to_string())
 
 # %%
-# The pictures of the page are drawn by the classes of :obj:`extreme_entropy.plots`, which you can
-# use, too. The ring is where the classifier stands at these costs:
+# The pictures of the page are drawn by the classes of :obj:`extreme_entropy.plots`,
+# which you can use, too. The ring is where the classifier stands at these costs:
 
 import matplotlib.pyplot as plt
 
@@ -79,6 +81,7 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# * ``write_report`` for colleagues, ``with_costs`` for yourself; both tell the same numbers.
-# * The page holds the projections of the rows, and the position of some of them in a picture. If
-#   the rows are confidential, so is the page.
+# * ``write_report`` for colleagues, ``with_costs`` for yourself; both tell the same
+#   numbers.
+# * The page holds the projections of the rows, and the position of some of them in a
+#   picture. If the rows are confidential, so is the page.

@@ -2,18 +2,18 @@
 Decision regions of three classifiers
 =====================================
 
-The library has three classifiers. :obj:`~extreme_entropy.EEMClassifier` passes rows through
-random neurons, :obj:`~extreme_entropy.EEKMClassifier` compares them with landmarks by a kernel,
-and :obj:`~extreme_entropy.ExtremeEntropyClassifier`, the one to start with, averages the two
-and can cut a large table into leaves with a model each. In two dimensions one can see what that
-means.
+The library has three classifiers. :obj:`~extreme_entropy.EEMClassifier` passes rows
+through random neurons, :obj:`~extreme_entropy.EEKMClassifier` compares them with
+landmarks by a kernel, and :obj:`~extreme_entropy.ExtremeEntropyClassifier`, the one to
+start with, averages the two and can cut a large table into leaves with a model each. In
+two dimensions one can see what that means.
 """
 
 # %%
 # Three made-up tables
 # --------------------
-# Two moons; a rare class inside a frequent one; and a chequerboard, where neither column says
-# anything alone.
+# Two moons; a rare class inside a frequent one; and a chequerboard, where neither
+# column says anything alone.
 
 import numpy as np
 from sklearn.datasets import make_moons
@@ -36,9 +36,9 @@ tables = {
 # %%
 # Three classifiers
 # -----------------
-# All of them with their defaults, but for the last: tables as small as these would not be cut
-# into leaves, so here it is told to. Half of the rows are learnt, and the others drawn, with a
-# ring where the prediction is wrong.
+# All of them with their defaults, but for the last: tables as small as these would not
+# be cut into leaves, so here it is told to. Half of the rows are learnt, and the others
+# drawn, with a ring where the prediction is wrong.
 
 import matplotlib.pyplot as plt
 
@@ -70,8 +70,8 @@ for column, (name, (X, y)) in enumerate(tables.items()):
 plt.show()
 
 # %%
-# All three follow curved boundaries, without any tuning, and the rare class is not swallowed by
-# the frequent one: both count equally by default.
+# All three follow curved boundaries, without any tuning, and the rare class is not
+# swallowed by the frequent one: both count equally by default.
 #
 # Probabilities, too
 # ------------------
@@ -83,22 +83,25 @@ colours = LinearSegmentedColormap.from_list("", ["#0072B2", "white", "#D55E00"])
 places = np.stack(np.meshgrid(np.linspace(0, 4, 120), np.linspace(0, 4, 120)), axis=-1)
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
 for ax, (kind, classifier) in zip(axes, classifiers.items(), strict=True):
-    probability = classifier.predict_proba(places.reshape(-1, 2))[:, 1].reshape(120, 120)
+    probability = classifier.predict_proba(places.reshape(-1, 2))[:, 1].reshape(
+        120, 120
+    )
     shades = ax.pcolormesh(*places.T, probability.T, cmap=colours, vmin=0, vmax=1)
     ax.set(title=kind, xlabel="column 0", aspect="equal")
 axes[0].set_ylabel("column 1")
 fig.colorbar(shades, ax=axes, label="probability of class 1")
+# sphinx_gallery_thumbnail_number = 2
 plt.show()
 
 # %%
-# Neurons blur the edges of the fields, landmarks fray them, and leaves draw most of them as
-# straight cuts, since a cut between two leaves is always along a column.
+# Neurons blur the edges of the fields, landmarks fray them, and leaves draw most of
+# them as straight cuts, since a cut between two leaves is always along a column.
 #
 # What to take away
 # -----------------
 # * On smooth boundaries the three are alike. Start with ``ExtremeEntropyClassifier``.
-# * Where a table falls into parts that differ, leaves help: one set of features has to bend
-#   around sixteen fields at once, while each leaf has only a few of them.
-# * Take ``EEMClassifier`` or ``EEKMClassifier`` for one projection that can be drawn, see
-#   :ref:`sphx_glr_auto_examples_paper_plot_process.py`, or to choose the kernel yourself, see
-#   :ref:`sphx_glr_auto_examples_kernels_plot_tanimoto_fingerprints.py`.
+# * Where a table falls into parts that differ, leaves help: one set of features has to
+#   bend around sixteen fields at once, while each leaf has only a few of them.
+# * Take ``EEMClassifier`` or ``EEKMClassifier`` for one projection that can be drawn,
+#   see :ref:`sphx_glr_auto_examples_paper_plot_process.py`, or to choose the kernel
+#   yourself, see :ref:`sphx_glr_auto_examples_kernels_plot_tanimoto_fingerprints.py`.

@@ -2,14 +2,15 @@
 Fingerprints and the Tanimoto kernel
 ====================================
 
-Chemists describe a molecule by a *fingerprint*: a thousand and more bits, each telling whether
-some fragment occurs in it. A few dozen bits are set. Two molecules are alike if they share many
-of the bits that either of them has, and that share is the Tanimoto similarity,
+Chemists describe a molecule by a *fingerprint*: a thousand and more bits, each telling
+whether some fragment occurs in it. A few dozen bits are set. Two molecules are alike if
+they share many of the bits that either of them has, and that share is the Tanimoto
+similarity,
 
 .. math:: T(a, b) = \\frac{|a \\cap b|}{|a \\cup b|}.
 
-Bits that both molecules lack count for nothing, which is what distinguishes it from Euclidean
-distance. Both :obj:`~extreme_entropy.EEMClassifier` and
+Bits that both molecules lack count for nothing, which is what distinguishes it from
+Euclidean distance. Both :obj:`~extreme_entropy.EEMClassifier` and
 :obj:`~extreme_entropy.EEKMClassifier` know it.
 
 The molecules here are **made up**, with a seed; no chemistry is implied.
@@ -18,10 +19,10 @@ The molecules here are **made up**, with a seed; no chemistry is implied.
 # %%
 # Made-up molecules
 # -----------------
-# A molecule consists of one of ten scaffolds and one of ten side groups, each with bits of its
-# own, most of which are set; a few bits more are set at random. It is active if the side group
-# *fits* the scaffold, as one in ten does. So no bit says anything alone: every scaffold and every
-# group is active with some partner.
+# A molecule consists of one of ten scaffolds and one of ten side groups, each with bits
+# of its own, most of which are set; a few bits more are set at random. It is active if
+# the side group *fits* the scaffold, as one in ten does. So no bit says anything alone:
+# every scaffold and every group is active with some partner.
 
 import numpy as np
 import scipy.sparse as sp
@@ -43,7 +44,8 @@ X, X_new, y, y_new = train_test_split(
     stratify=active,
     random_state=0,
 )
-print(f"{X.shape[0]} molecules of {bits} bits, {X.nnz / X.shape[0]:.0f} bits set on average")
+print(f"{X.shape[0]} molecules of {bits} bits to learn from")
+print(f"{X.nnz / X.shape[0]:.0f} bits are set on average")
 print(f"{np.mean(y == 'active'):.1%} of them are active")
 
 # %%
@@ -58,7 +60,9 @@ same = np.flatnonzero((scaffold == scaffold[first]) & (group == group[first]))[1
 half = np.flatnonzero((scaffold == scaffold[first]) & (group != group[first]))[0]
 
 fig, axes = plt.subplots(2, 1, figsize=(9, 2.6), layout="constrained", sharex=True)
-for ax, other, who in zip(axes, (same, half), ("both parts", "the scaffold only"), strict=True):
+for ax, other, who in zip(
+    axes, (same, half), ("both parts", "the scaffold only"), strict=True
+):
     shared = fingerprints[first] & fingerprints[other]
     either = fingerprints[first] | fingerprints[other]
     ax.vlines(np.flatnonzero(either & ~shared), 0, 1, color=GREY, linewidth=1.4)
@@ -66,7 +70,9 @@ for ax, other, who in zip(axes, (same, half), ("both parts", "the scaffold only"
     ax.set(yticks=[], xlim=(0, bits), ylim=(0, 1))
     similarity = shared.sum() / either.sum()
     ax.set_title(
-        f"Sharing {who}: Tanimoto similarity {similarity:.2f}", loc="left", fontsize="medium"
+        f"Sharing {who}: Tanimoto similarity {similarity:.2f}",
+        loc="left",
+        fontsize="medium",
     )
 axes[1].set_xlabel("bit (orange: set in both molecules, grey: in one of them)")
 plt.show()
@@ -74,10 +80,10 @@ plt.show()
 # %%
 # Five ways to compare molecules
 # ------------------------------
-# Sparse matrices go in as they are. Bits need no scaling. ReLU neurons are another choice for
-# bits: each fires where a molecule shares enough bits with one that was sampled. For comparison,
-# a Gaussian kernel, which measures Euclidean distance, and logistic regression, which adds up
-# single bits.
+# Sparse matrices go in as they are. Bits need no scaling. ReLU neurons are another
+# choice for bits: each fires where a molecule shares enough bits with one that was
+# sampled. For comparison, a Gaussian kernel, which measures Euclidean distance, and
+# logistic regression, which adds up single bits.
 
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -103,11 +109,17 @@ for name, classifier in classifiers.items():
 # %%
 # How many molecules must be tested?
 # ----------------------------------
-# A screen ranks molecules and tests the most promising first. How many of the active ones are
-# found so?
+# A screen ranks molecules and tests the most promising first. How many of the active
+# ones are found so?
 
 fig, ax = plt.subplots(figsize=(8.4, 4), layout="constrained")
-looks = [("#009E73", "-"), ("#E69F00", "--"), (ORANGE, "-"), (BLUE, "-."), ("#CC79A7", ":")]
+looks = [
+    ("#009E73", "-"),
+    ("#E69F00", "--"),
+    (ORANGE, "-"),
+    (BLUE, "-."),
+    ("#CC79A7", ":"),
+]
 tested = np.arange(1, len(y_new) + 1)
 for (name, p), (colour, style) in zip(promise.items(), looks, strict=True):
     hits = np.cumsum(y_new[np.argsort(-p, kind="stable")] == "active")
@@ -118,16 +130,17 @@ ax.set(xlim=(0, 600), ylim=(0, 1.02))
 ax.set_title("Active molecules found", loc="left")
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
 ax.spines[["top", "right"]].set_visible(False)
+# sphinx_gallery_thumbnail_number = 2
 plt.show()
 
 # %%
 # What to take away
 # -----------------
-# * Where combinations of bits matter, comparing whole fingerprints finds what single bits cannot
-#   tell.
-# * For fingerprints and other sparse bits try ``activation="tanimoto"``, ``activation="relu"``
-#   and ``kernel="tanimoto"``, with ``scale=None``. Which one is best depends on the data: let
-#   cross-validation decide.
-# * Each molecule is compared with a few hundred sampled ones, not with all of them, and sparse
-#   input is made dense only one chunk at a time. So the cost of a fit grows in proportion to the
-#   number of molecules.
+# * Where combinations of bits matter, comparing whole fingerprints finds what single
+#   bits cannot tell.
+# * For fingerprints and other sparse bits try ``activation="tanimoto"``,
+#   ``activation="relu"`` and ``kernel="tanimoto"``, with ``scale=None``. Which one is
+#   best depends on the data: let cross-validation decide.
+# * Each molecule is compared with a few hundred sampled ones, not with all of them, and
+#   sparse input is made dense only one chunk at a time. So the cost of a fit grows in
+#   proportion to the number of molecules.

@@ -2,14 +2,17 @@
 Ten digits, and "it is a 3 or an 8"
 ===================================
 
-Handwritten digits have ten classes, and some of them are hard even for us. A classifier that must
-name exactly one class hides that. :obj:`~extreme_entropy.ExtremeEntropyClassifier.predict_set`
-answers with *all classes that cannot be ruled out*: usually one, for hard digits two or more.
+Handwritten digits have ten classes, and some of them are hard even for us. A classifier
+that must name exactly one class hides that.
+:obj:`~extreme_entropy.ExtremeEntropyClassifier.predict_set` answers with *all classes
+that cannot be ruled out*: usually one, for hard digits two or more.
 """
 
 # %%
-# Fit --- scikit-learn's digits: images of 8 × 8 pixels. There is nothing to set for more than two
-# classes. Fewer landmarks than by default make this page quick.
+# The digits
+# ----------
+# scikit-learn's digits: images of 8 × 8 pixels. There is nothing to set for more than
+# two classes. Fewer landmarks than by default make this page quick.
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
@@ -37,18 +40,26 @@ for (i, j), count in np.ndenumerate(counts):
     if count:
         weight = "normal" if i == j else "bold"
         ax.text(
-            j, i, count, ha="center", va="center", weight=weight, color="0.5" if i == j else "k"
+            j,
+            i,
+            count,
+            ha="center",
+            va="center",
+            weight=weight,
+            color="0.5" if i == j else "k",
         )
-ax.set(xticks=range(10), yticks=range(10), xlabel="predicted digit", ylabel="true digit")
+ax.set(
+    xticks=range(10), yticks=range(10), xlabel="predicted digit", ylabel="true digit"
+)
 ax.set_title("Mistakes are coloured", loc="left")
 plt.show()
 
 # %%
 # Sets instead of single answers
 # ------------------------------
-# With a coverage of 97 %, the true class is in the set for at least 97 % of new rows of *each*
-# class, on average over tables to learn from (conformal prediction by class). In one small test
-# set it may be a little less.
+# With a coverage of 97 %, the true class is in the set for at least 97 % of new rows of
+# *each* class, on average over tables to learn from (conformal prediction by class). In
+# one small test set it may be a little less.
 
 sets = classifier.predict_set(X_new, coverage=0.97)
 covered = sets[np.arange(len(y_new)), y_new]
@@ -72,8 +83,9 @@ plt.show()
 # %%
 # More coverage, larger sets
 # --------------------------
-# Coverage has a price: to miss fewer, sets must be larger. Where less is asked for than the
-# classifier can do with one digit each, some sets are empty, and their mean size falls below one.
+# Coverage has a price: to miss fewer, sets must be larger. Where less is asked for than
+# the classifier can do with one digit each, some sets are empty, and their mean size
+# falls below one.
 
 coverages = np.array([0.8, 0.85, 0.9, 0.95, 0.97, 0.98])
 in_set, size = [], []
@@ -91,13 +103,15 @@ axes[1].axhline(1, linestyle=":", color="0.4")
 axes[1].set(xlabel="coverage asked for", ylabel="mean number of digits in a set")
 for ax in axes:
     ax.spines[["top", "right"]].set_visible(False)
+# sphinx_gallery_thumbnail_number = 2
 plt.show()
 
 # %%
 # What to take away
 # -----------------
-# * A set of one class is an answer that can be acted upon; a set of several is a row for a person
-#   to look at.
-# * A set may also be empty: the row is unlike all classes that were learnt, at that coverage.
-# * The guarantee is for each class, so a rare one is not covered at the expense of a frequent
-#   one.
+# * A set of one class is an answer that can be acted upon; a set of several is a row
+#   for a person to look at.
+# * A set may also be empty: the row is unlike all classes that were learnt, at that
+#   coverage.
+# * The guarantee is for each class, so a rare one is not covered at the expense of a
+#   frequent one.

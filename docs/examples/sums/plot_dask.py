@@ -2,30 +2,38 @@
 A fit on a Dask cluster
 =======================
 
-The rows are spread over the workers of a cluster, and nobody wants to gather them. They need not
-be gathered: each worker adds up its own rows, workers add up their sums, and only one small
-summary travels to the client. The classifier is the one that a fit on the gathered rows would
-give.
+The rows are spread over the workers of a cluster, and nobody wants to gather them. They
+need not be gathered: each worker adds up its own rows, workers add up their sums, and
+only one small summary travels to the client. The classifier is the one that a fit on
+the gathered rows would give.
 
-To run on any computer, this example starts a cluster of two workers within its own process. With
-a real one, only the line that creates the client changes.
+To run on any computer, this example starts a cluster of two workers within its own
+process. With a real one, only the line that creates the client changes.
 """
 
 # %%
 # A cluster, and rows in blocks
 # -----------------------------
-# The rows are **made up**, with a seed: 40 000 of them in eight blocks. In practice they would
-# come from ``dask.dataframe.read_parquet`` or the like; the classifiers take Dask arrays and Dask
-# data frames.
+# The rows are **made up**, with a seed: 40 000 of them in eight blocks. In practice
+# they would come from ``dask.dataframe.read_parquet`` or the like; the classifiers take
+# Dask arrays and Dask data frames.
 
 import dask.array as da
 from distributed import Client
 from sklearn.datasets import make_classification
 
-client = Client(processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None)
+client = Client(
+    processes=False, n_workers=2, threads_per_worker=1, dashboard_address=None
+)
 
 rows, labels = make_classification(
-    40_000, 12, n_informative=8, weights=[0.93], flip_y=0.01, class_sep=0.7, random_state=0
+    40_000,
+    12,
+    n_informative=8,
+    weights=[0.93],
+    flip_y=0.01,
+    class_sep=0.7,
+    random_state=0,
 )
 X, y = da.from_array(rows, chunks=(5000, -1)), da.from_array(labels, chunks=5000)
 print(f"{X.shape[0]} rows of {X.shape[1]} columns in {X.numblocks[0]} blocks")
@@ -40,8 +48,8 @@ from extreme_entropy import EEMClassifier
 classifier = EEMClassifier(200, random_state=0).fit(X, y)
 
 # %%
-# Predictions are lazy: a Dask array with a block for each block of rows, computed when it is
-# wanted.
+# Predictions are lazy: a Dask array with a block for each block of rows, computed when
+# it is wanted.
 
 probabilities = classifier.predict_proba(X)
 print(probabilities)
@@ -62,17 +70,20 @@ here = in_memory.decision_function(rows)
 there = classifier.decision_function(X).compute()
 difference = np.abs(here - there)
 print(f"largest difference of log-odds: {difference.max():.1e}")
-print(
-    f"rows with another label: {(in_memory.predict(rows) != classifier.predict(X).compute()).sum()}"
-)
+other = in_memory.predict(rows) != classifier.predict(X).compute()
+print(f"rows with another label: {other.sum()}")
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 shown = slice(None, None, 20)
 for c, colour, marker in ((0, BLUE, "o"), (1, ORANGE, "^")):
     of_class = labels[shown] == c
     points = here[shown][of_class], there[shown][of_class]
-    axes[0].scatter(*points, s=12, color=colour, marker=marker, alpha=0.6, label=f"class {c}")
-axes[0].set(xlabel="log-odds, fitted in memory", ylabel="log-odds, fitted on the cluster")
+    axes[0].scatter(
+        *points, s=12, color=colour, marker=marker, alpha=0.6, label=f"class {c}"
+    )
+axes[0].set(
+    xlabel="log-odds, fitted in memory", ylabel="log-odds, fitted on the cluster"
+)
 axes[0].set_title("Every 20th row", loc="left")
 axes[0].legend(frameon=False)
 bins = np.geomspace(1e-16, 1e-11, 31)
@@ -84,13 +95,13 @@ for ax in axes:
 plt.show()
 
 # %%
-# The differences come from adding the same numbers in another order. For the same blocks the
-# result is the same to the last bit on any number of workers.
+# The differences come from adding the same numbers in another order. For the same
+# blocks the result is the same to the last bit on any number of workers.
 #
 # What travels
 # ------------
-# A summary has about ten matrices of the size of the layer, whatever the number of rows. Rows
-# stay where they are.
+# A summary has about ten matrices of the size of the layer, whatever the number of
+# rows. Rows stay where they are.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,7 +112,7 @@ with TemporaryDirectory() as folder:
     size = file.stat().st_size
 billion = 1e9 * rows.shape[1] * rows.itemsize
 print(f"the saved classifier, sums included: {size / 1e6:.1f} MB")
-print(f"a billion such rows would be {billion / 1e9:.0f} GB, and the classifier just as small")
+print(f"a billion such rows: {billion / 1e9:.0f} GB, with a classifier as small")
 
 # %%
 # Rows of tomorrow are learnt in the same way, and rows can be taken out again:
@@ -114,9 +125,9 @@ client.close()
 # %%
 # What to take away
 # -----------------
-# * ``fit``, ``partial_fit``, ``forget``, ``score``, all ``predict`` methods and the ``…CV``
-#   classifiers take Dask arrays and frames.
-# * Each block is read three times: for labels and ranges, for sampled rows, and for the sums.
-#   Call ``persist()`` first if the memory of the workers holds them.
-# * Blocks of 100 000 rows or more keep the cost of adding sums small; those of this example are
-#   much smaller.
+# * ``fit``, ``partial_fit``, ``forget``, ``score``, all ``predict`` methods and the
+#   ``…CV`` classifiers take Dask arrays and frames.
+# * Each block is read three times: for labels and ranges, for sampled rows, and for the
+#   sums. Call ``persist()`` first if the memory of the workers holds them.
+# * Blocks of 100 000 rows or more keep the cost of adding sums small; those of this
+#   example are much smaller.

@@ -2,13 +2,14 @@
 Drift: learn the new month, forget the oldest
 =============================================
 
-Customers change, and last year's rows become misleading. The usual answer is a sliding window:
-refit on the last few months, every month. For a classifier that is made of sums, the window
-slides for free: :obj:`~extreme_entropy.EEMClassifier.partial_fit` adds the new month, and
-:obj:`~extreme_entropy.EEMClassifier.forget` takes the oldest one out.
+Customers change, and last year's rows become misleading. The usual answer is a sliding
+window: refit on the last few months, every month. For a classifier that is made of
+sums, the window slides for free: :obj:`~extreme_entropy.EEMClassifier.partial_fit` adds
+the new month, and :obj:`~extreme_entropy.EEMClassifier.forget` takes the oldest one
+out.
 
-The months below are **made up**, with a seed: two columns whose values stay as they are, while
-the boundary between the classes turns by a few degrees a month.
+The months below are **made up**, with a seed: two columns whose values stay as they
+are, while the boundary between the classes turns by a few degrees a month.
 """
 
 # %%
@@ -37,11 +38,15 @@ import matplotlib.pyplot as plt
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
 
-fig, axes = plt.subplots(1, 3, figsize=(10, 4), layout="constrained", sharex=True, sharey=True)
+fig, axes = plt.subplots(
+    1, 3, figsize=(10, 4), layout="constrained", sharex=True, sharey=True
+)
 for ax, month in zip(axes, (0, 8, 16), strict=True):
     X, y = months[month]
     for label, colour, marker in (("stays", BLUE, "o"), ("churns", ORANGE, "^")):
-        ax.scatter(*X[y == label].T, s=12, color=colour, marker=marker, label=label, alpha=0.8)
+        ax.scatter(
+            *X[y == label].T, s=12, color=colour, marker=marker, label=label, alpha=0.8
+        )
     ax.set(title=f"month {month}", xlabel="column 0", aspect="equal")
 axes[0].set_ylabel("column 1")
 axes[0].legend(loc="lower left")
@@ -50,9 +55,9 @@ plt.show()
 # %%
 # Three policies
 # --------------
-# All three start from the first four months. One is never changed, one learns every month and
-# keeps all it has learnt, and one slides a window of four months. Each is judged on the *next*
-# month, before it learns it.
+# All three start from the first four months. One is never changed, one learns every
+# month and keeps all it has learnt, and one slides a window of four months. Each is
+# judged on the *next* month, before it learns it.
 
 
 def joined(of):
@@ -72,27 +77,40 @@ for month in range(WINDOW, MONTHS):
     sliding.partial_fit(X, y).forget(*months[month - WINDOW])
 
 # %%
-# A *twin* is an empty classifier with the same random features, so all three differ by nothing
-# but their rows.
+# A *twin* is an empty classifier with the same random features, so all three differ by
+# nothing but their rows.
 
 fig, ax = plt.subplots(figsize=(7.5, 4), layout="constrained")
 looks = ((BLUE, ":", "o"), (GREEN, "--", "s"), (ORANGE, "-", "^"))
 for (name, values), (colour, style, marker) in zip(scores.items(), looks, strict=True):
-    ax.plot(range(WINDOW, MONTHS), values, style, color=colour, marker=marker, ms=5, label=name)
-    print(f"{name:15s} GMean {np.mean(values):.3f} on average, {values[-1]:.3f} in the last month")
+    ax.plot(
+        range(WINDOW, MONTHS),
+        values,
+        style,
+        color=colour,
+        marker=marker,
+        ms=5,
+        label=name,
+    )
+    mean, last = np.mean(values), values[-1]
+    print(f"{name:15s} GMean {mean:.3f} on average, {last:.3f} in the last month")
 ax.set(
-    ylim=(0, 1), xticks=range(WINDOW, MONTHS, 2), xlabel="month", ylabel="GMean on the next month"
+    ylim=(0, 1),
+    xticks=range(WINDOW, MONTHS, 2),
+    xlabel="month",
+    ylabel="GMean on the next month",
 )
 ax.set_title("The window follows, the others fall behind", loc="left")
 ax.legend(frameon=False, loc="lower left")
 ax.spines[["top", "right"]].set_visible(False)
+# sphinx_gallery_thumbnail_number = 2
 plt.show()
 
 # %%
 # Forgetting is exact
 # -------------------
-# After twenty months of adding and subtracting, has rounding piled up? Compare the window with a
-# twin that has seen nothing but the last four months:
+# After twenty months of adding and subtracting, has rounding piled up? Compare the
+# window with a twin that has seen nothing but the last four months:
 
 fresh = start.twin().fit(*joined(months[-WINDOW:]))
 X, _ = rows_of(MONTHS)
@@ -101,7 +119,8 @@ print(f"largest difference of log-odds: {difference:.1e}")
 print(f"the same labels: {np.array_equal(sliding.predict(X), fresh.predict(X))}")
 
 # %%
-# Rows that were never learnt cannot be forgotten. They are noticed, and nothing changes:
+# Rows that were never learnt cannot be forgotten. They are noticed, and nothing
+# changes:
 
 from extreme_entropy.errors import ForgetError
 
@@ -113,8 +132,9 @@ except ForgetError as error:
 # %%
 # What to take away
 # -----------------
-# * A sliding window costs one month of work each month, however long it is: no refit, and no need
-#   to keep old rows but those that will leave the window.
+# * A sliding window costs one month of work each month, however long it is: no refit,
+#   and no need to keep old rows but those that will leave the window.
 # * The result is the classifier of one fit on the window, up to rounding.
-# * What stays is the feature map, drawn from the first rows. If the *values* of the columns
-#   wander off, not just the boundary, start anew with ``redraw`` once in a while.
+# * What stays is the feature map, drawn from the first rows. If the *values* of the
+#   columns wander off, not just the boundary, start anew with ``redraw`` once in a
+#   while.
