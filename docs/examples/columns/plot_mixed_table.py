@@ -90,6 +90,8 @@ pipeline = make_pipeline(
     LogisticRegression(class_weight="balanced", max_iter=1000),
 ).fit(numbers_from_dates(X), y)
 
+# %%
+
 areas = {
     "the table as it is": roc_auc_score(y_new, classifier.predict_proba(X_new)[:, 1]),
     "a pipeline by hand": roc_auc_score(
@@ -167,7 +169,6 @@ ax.set(
     xticks=[],
 )
 ax.legend(frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
 # sphinx_gallery_thumbnail_number = 3
 plt.show()
 

@@ -35,7 +35,6 @@ noisy = pd.concat([X, noise], axis=1)
 # columns alike, as the paper does; and two classifiers that compare rows by distance.
 # Each point is a five-fold cross-validation.
 
-import matplotlib.pyplot as plt
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -44,28 +43,29 @@ from sklearn.svm import SVC
 
 from extreme_entropy import EEMClassifier
 
+learned = EEMClassifier(100, relevance="learned", random_state=0)
+uniform = EEMClassifier(100, relevance="uniform", random_state=0)
 classifiers = {
-    "EEMClassifier, learned relevance": EEMClassifier(
-        100, relevance="learned", random_state=0
-    ),
-    "EEMClassifier, all columns alike": EEMClassifier(
-        100, relevance="uniform", random_state=0
-    ),
+    "EEMClassifier, learned relevance": learned,
+    "EEMClassifier, all columns alike": uniform,
     "support vectors": make_pipeline(StandardScaler(), SVC()),
     "nearest neighbours": make_pipeline(StandardScaler(), KNeighborsClassifier()),
 }
+
+# %%
+
 added = [0, 20, 40, 80]
 scores = {
     name: [cross_val_score(c, noisy.iloc[:, : 13 + k], y, cv=5).mean() for k in added]
     for name, c in classifiers.items()
 }
 print(
-    pd.DataFrame(scores, index=[f"{k} noise columns" for k in added])
-    .round(3)
-    .T.to_string()
+    pd.DataFrame(scores, index=[f"{k} columns" for k in added]).round(3).T.to_string()
 )
 
 # %%
+
+import matplotlib.pyplot as plt
 
 looks = [
     ("#D55E00", "-", "o"),
@@ -75,7 +75,7 @@ looks = [
 ]
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), (colour, style, marker) in zip(scores.items(), looks, strict=True):
-    ax.plot(added, values, style, color=colour, marker=marker, linewidth=2, label=name)
+    ax.plot(added, values, style, color=colour, marker=marker, lw=2, label=name)
 ax.set(
     xlabel="columns of noise added to 13 measurements",
     ylabel="accuracy, 5 folds",
@@ -83,7 +83,6 @@ ax.set(
 )
 ax.set_title("What noise does to accuracy", loc="left")
 ax.legend(frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%

@@ -112,7 +112,6 @@ for ax, score in zip(axes, ["GMean", "recall", "precision"], strict=True):
     bars = ax.barh(table.index, table[score], color=COLOURS)
     ax.bar_label(bars, fmt="%.2f", padding=3)
     ax.set(title=score, xlim=(0, 1.12), xlabel="on held-out payments")
-    ax.spines[["top", "right"]].set_visible(False)
 axes[0].invert_yaxis()
 plt.show()
 
@@ -131,7 +130,7 @@ found = {}
 for (name, style), colour in zip(styles.items(), COLOURS, strict=False):
     order = np.argsort(-classifiers[name].predict_proba(X_new)[:, 1], kind="stable")
     found[name] = np.cumsum(y_new[order]) / y_new.sum()
-    ax.plot(looked_at, found[name], style, color=colour, linewidth=2, label=name)
+    ax.plot(looked_at, found[name], style, color=colour, lw=2, label=name)
 best = np.minimum(looked_at / y_new.sum(), 1)
 ax.plot(looked_at, best, ":", color="0.4", label="best possible")
 ax.set(xscale="log", xlim=(10, len(y_new)), ylim=(0, 1.02))
@@ -141,7 +140,6 @@ ax.set(
 )
 ax.set_title("Fraud found with a budget of alarms", loc="left")
 ax.legend(frameon=False, loc="upper left")
-ax.spines[["top", "right"]].set_visible(False)
 
 budgets = [100, 500, 2500, 10_000]
 shares = {

@@ -40,21 +40,20 @@ tables = {
 # be cut into leaves, so here it is told to. Half of the rows are learnt, and the others
 # drawn, with a ring where the prediction is wrong.
 
-import matplotlib.pyplot as plt
-
-from extreme_entropy import (
-    EEKMClassifier,
-    EEMClassifier,
-    ExtremeEntropyClassifier,
-    gmean_score,
-)
-from extreme_entropy.plots import RegionsDisplay
+from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 
 classifiers = {
     "EEMClassifier": EEMClassifier(random_state=0),
     "EEKMClassifier": EEKMClassifier(random_state=0),
     "ExtremeEntropyClassifier": ExtremeEntropyClassifier(n_leaves=8, random_state=0),
 }
+
+# %%
+
+import matplotlib.pyplot as plt
+
+from extreme_entropy import gmean_score
+from extreme_entropy.plots import RegionsDisplay
 
 fig, axes = plt.subplots(3, 3, figsize=(11, 10.5), layout="constrained")
 for column, (name, (X, y)) in enumerate(tables.items()):
@@ -83,9 +82,8 @@ colours = LinearSegmentedColormap.from_list("", ["#0072B2", "white", "#D55E00"])
 places = np.stack(np.meshgrid(np.linspace(0, 4, 120), np.linspace(0, 4, 120)), axis=-1)
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained", sharey=True)
 for ax, (kind, classifier) in zip(axes, classifiers.items(), strict=True):
-    probability = classifier.predict_proba(places.reshape(-1, 2))[:, 1].reshape(
-        120, 120
-    )
+    probability = classifier.predict_proba(places.reshape(-1, 2))[:, 1]
+    probability = probability.reshape(120, 120)
     shades = ax.pcolormesh(*places.T, probability.T, cmap=colours, vmin=0, vmax=1)
     ax.set(title=kind, xlabel="column 0", aspect="equal")
 axes[0].set_ylabel("column 1")

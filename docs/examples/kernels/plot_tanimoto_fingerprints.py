@@ -65,8 +65,8 @@ for ax, other, who in zip(
 ):
     shared = fingerprints[first] & fingerprints[other]
     either = fingerprints[first] | fingerprints[other]
-    ax.vlines(np.flatnonzero(either & ~shared), 0, 1, color=GREY, linewidth=1.4)
-    ax.vlines(np.flatnonzero(shared), 0, 1, color=ORANGE, linewidth=1.8)
+    ax.vlines(np.flatnonzero(either & ~shared), 0, 1, color=GREY, lw=1.4)
+    ax.vlines(np.flatnonzero(shared), 0, 1, color=ORANGE, lw=1.8)
     ax.set(yticks=[], xlim=(0, bits), ylim=(0, 1))
     similarity = shared.sum() / either.sum()
     ax.set_title(
@@ -123,13 +123,12 @@ looks = [
 tested = np.arange(1, len(y_new) + 1)
 for (name, p), (colour, style) in zip(promise.items(), looks, strict=True):
     hits = np.cumsum(y_new[np.argsort(-p, kind="stable")] == "active")
-    ax.plot(tested, hits / hits[-1], style, color=colour, linewidth=2, label=name)
-ax.plot(tested, tested / len(y_new), color="0.6", linewidth=1, label="at random")
+    ax.plot(tested, hits / hits[-1], style, color=colour, lw=2, label=name)
+ax.plot(tested, tested / len(y_new), color="0.6", lw=1, label="at random")
 ax.set(xlabel="molecules tested", ylabel="share of active molecules found")
 ax.set(xlim=(0, 600), ylim=(0, 1.02))
 ax.set_title("Active molecules found", loc="left")
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-ax.spines[["top", "right"]].set_visible(False)
 # sphinx_gallery_thumbnail_number = 2
 plt.show()
 

@@ -80,13 +80,12 @@ for (name, angle), curve, (colour, style) in zip(
     best.items(), curves, looks, strict=True
 ):
     curve = np.array(curve) / max(curve)
-    ax.plot(angles, curve, style, color=colour, linewidth=2, label=name)
+    ax.plot(angles, curve, style, color=colour, lw=2, label=name)
     ax.plot(angle, 1, "o", color=colour)
-ax.axvline(chosen, color=INK, linewidth=1, label="β")
+ax.axvline(chosen, color=INK, lw=1, label="β")
 ax.set(xlabel="direction, degrees", ylabel="criterion, relative to its largest")
 ax.set(xticks=range(0, 181, 30), ylim=(0, 1.05))
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%

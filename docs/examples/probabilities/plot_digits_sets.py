@@ -101,8 +101,6 @@ axes[0].set(xlabel="coverage asked for", ylabel="true digit in the set")
 axes[1].plot(coverages, size, color="#D55E00", marker="^")
 axes[1].axhline(1, linestyle=":", color="0.4")
 axes[1].set(xlabel="coverage asked for", ylabel="mean number of digits in a set")
-for ax in axes:
-    ax.spines[["top", "right"]].set_visible(False)
 # sphinx_gallery_thumbnail_number = 2
 plt.show()
 

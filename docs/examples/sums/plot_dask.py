@@ -60,10 +60,7 @@ print(f"accuracy, computed where the rows are: {classifier.score(X, y):.3f}")
 # ----------------------
 # These rows do fit in memory, so we can see what a usual fit makes of them.
 
-import matplotlib.pyplot as plt
 import numpy as np
-
-BLUE, ORANGE = "#0072B2", "#D55E00"
 
 in_memory = EEMClassifier(200, random_state=0).fit(rows, labels)
 here = in_memory.decision_function(rows)
@@ -72,6 +69,12 @@ difference = np.abs(here - there)
 print(f"largest difference of log-odds: {difference.max():.1e}")
 other = in_memory.predict(rows) != classifier.predict(X).compute()
 print(f"rows with another label: {other.sum()}")
+
+# %%
+
+import matplotlib.pyplot as plt
+
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 shown = slice(None, None, 20)
@@ -90,8 +93,6 @@ bins = np.geomspace(1e-16, 1e-11, 31)
 axes[1].hist(np.clip(difference, bins[0], bins[-1]), bins=bins, color=BLUE)
 axes[1].set(xscale="log", xlabel="difference of log-odds", ylabel="rows")
 axes[1].set_title("What rounding leaves", loc="left")
-for ax in axes:
-    ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%

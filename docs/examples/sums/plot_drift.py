@@ -102,7 +102,6 @@ ax.set(
 )
 ax.set_title("The window follows, the others fall behind", loc="left")
 ax.legend(frameon=False, loc="lower left")
-ax.spines[["top", "right"]].set_visible(False)
 # sphinx_gallery_thumbnail_number = 2
 plt.show()
 

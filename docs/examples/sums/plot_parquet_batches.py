@@ -124,11 +124,10 @@ for X, y in batches():
         scores.append(gmean_score(y_new, learner.predict(X_new)))
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-ax.plot(learnt[1:], scores, color="#D55E00", marker="o", linewidth=2)
+ax.plot(learnt[1:], scores, color="#D55E00", marker="o", lw=2)
 ax.axhline(scores[-1], color="0.5", linestyle=":")
 ax.set(xscale="log", xlabel="rows learnt", ylabel=f"GMean on {len(y_new)} new rows")
 ax.set_title("A learning curve in one pass", loc="left")
-ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 folder.cleanup()
 

@@ -74,35 +74,25 @@ with TemporaryDirectory() as folder:
 # As if all rows had been in one place
 # ------------------------------------
 
-import matplotlib.pyplot as plt
-
-BLUE, ORANGE = "#0072B2", "#D55E00"
-
 pooled = public.twin().fit(X, y)
 one, other = pooled.decision_function(X_new), merged.decision_function(X_new)
 print(f"largest difference of log-odds: {np.abs(one - other).max():.1e}")
 
+# %%
+
+import matplotlib.pyplot as plt
+
+BLUE, ORANGE = "#0072B2", "#D55E00"
+
 fig, ax = plt.subplots(figsize=(5, 4.6), layout="constrained")
 for label, colour, marker in (("benign", BLUE, "o"), ("malignant", ORANGE, "^")):
     rows = y_new == label
-    ax.scatter(
-        one[rows],
-        other[rows],
-        s=22,
-        color=colour,
-        marker=marker,
-        alpha=0.7,
-        label=label,
-    )
+    ax.scatter(one[rows], other[rows], color=colour, marker=marker, label=label)
 ends = [one.min(), one.max()]
 ax.plot(ends, ends, ":", color="0.3", zorder=0)
-ax.set(
-    xlabel="log-odds, fitted on all rows in one place",
-    ylabel="log-odds, merged from two files",
-)
+ax.set(xlabel="log-odds, all rows in one place", ylabel="log-odds, merged")
 ax.set_title("Two ways to the same classifier", loc="left")
 ax.legend(frameon=False)
-ax.spines[["top", "right"]].set_visible(False)
 plt.show()
 
 # %%
@@ -123,15 +113,12 @@ fig, ax = plt.subplots(figsize=(7.5, 3), layout="constrained")
 for k, (label, colour, marker) in enumerate(
     (("benign", BLUE, "o"), ("malignant", ORANGE, "^"))
 ):
-    ax.plot(
-        [r[k] for r in recalls], names, marker, color=colour, markersize=10, label=label
-    )
+    ax.plot([r[k] for r in recalls], names, marker, color=colour, ms=10, label=label)
 ax.invert_yaxis()
 ax.margins(y=0.15)
 ax.grid(axis="y", color="0.9")
 ax.set(xlim=(0.85, 1.0), xlabel="recall on held-out tumours")
 ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-ax.spines[["top", "right", "left"]].set_visible(False)
 ax.tick_params(axis="y", length=0)
 plt.show()
 
