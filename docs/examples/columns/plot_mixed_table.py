@@ -91,6 +91,7 @@ pipeline = make_pipeline(
 ).fit(numbers_from_dates(X), y)
 
 # %%
+# How well do both rank the new rows?
 
 areas = {
     "the table as it is": roc_auc_score(y_new, classifier.predict_proba(X_new)[:, 1]),
@@ -163,11 +164,7 @@ for is_poor, colour, label in (
 ):
     chosen = poor[order] == is_poor
     ax.bar(place[chosen], risk.to_numpy()[order][chosen], color=colour, label=label)
-ax.set(
-    xlabel="towns, by predicted risk",
-    ylabel="mean probability of cancelling",
-    xticks=[],
-)
+ax.set(xticks=[], xlabel="towns, by predicted risk", ylabel="mean probability")
 ax.legend(frameon=False)
 # sphinx_gallery_thumbnail_number = 3
 plt.show()

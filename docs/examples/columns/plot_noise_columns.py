@@ -53,6 +53,7 @@ classifiers = {
 }
 
 # %%
+# The noise columns are added a few at a time:
 
 added = [0, 20, 40, 80]
 scores = {
@@ -64,6 +65,7 @@ print(
 )
 
 # %%
+# The same numbers as curves:
 
 import matplotlib.pyplot as plt
 
@@ -76,11 +78,7 @@ looks = [
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 for (name, values), (colour, style, marker) in zip(scores.items(), looks, strict=True):
     ax.plot(added, values, style, color=colour, marker=marker, lw=2, label=name)
-ax.set(
-    xlabel="columns of noise added to 13 measurements",
-    ylabel="accuracy, 5 folds",
-    xticks=added,
-)
+ax.set(xticks=added, xlabel="columns of noise added", ylabel="accuracy, 5 folds")
 ax.set_title("What noise does to accuracy", loc="left")
 ax.legend(frameon=False)
 plt.show()

@@ -70,16 +70,13 @@ stopping = found[0] + missed[0]
 import matplotlib.pyplot as plt
 
 BLUE, ORANGE, GREY = "#0072B2", "#D55E00", "0.45"
+RATIO = "cost of a missed failure, in needless inspections"
 
 fig, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 running = len(y_new) - stopping
 ax.plot(ratios, found / stopping, color=ORANGE, lw=2, label="failures found")
 ax.plot(ratios, alarms / running, "--", color=BLUE, lw=2, label="needless inspections")
-ax.set(
-    xscale="log",
-    ylim=(0, 1),
-    xlabel="cost of a missed failure, in needless inspections",
-)
+ax.set(xscale="log", xlabel=RATIO, ylim=(0, 1))
 ax.set(ylabel="share of stopping (running) pumps")
 ax.set_title("The dearer a failure, the more pumps are inspected", loc="left")
 ax.legend(frameon=False)
@@ -118,11 +115,7 @@ ax.plot(
 )
 ax.plot(ratios, cost / simple, color=ORANGE, lw=2, label="with_costs")
 ax.fill_between(ratios, cost / simple, 1, color=ORANGE, alpha=0.12, lw=0)
-ax.set(
-    xscale="log",
-    ylim=(0, 1.4),
-    xlabel="cost of a missed failure, in needless inspections",
-)
+ax.set(xscale="log", xlabel=RATIO, ylim=(0, 1.4))
 ax.set(ylabel="cost, beside the cheaper simple policy")
 ax.yaxis.set_major_formatter(PercentFormatter(1))
 ax.set_title("What is saved (shaded)", loc="left")

@@ -134,10 +134,7 @@ for (name, style), colour in zip(styles.items(), COLOURS, strict=False):
 best = np.minimum(looked_at / y_new.sum(), 1)
 ax.plot(looked_at, best, ":", color="0.4", label="best possible")
 ax.set(xscale="log", xlim=(10, len(y_new)), ylim=(0, 1.02))
-ax.set(
-    xlabel="payments looked at, the most suspicious first",
-    ylabel="share of fraud found",
-)
+ax.set(xlabel="payments looked at, the most suspicious first", ylabel="fraud found")
 ax.set_title("Fraud found with a budget of alarms", loc="left")
 ax.legend(frameon=False, loc="upper left")
 

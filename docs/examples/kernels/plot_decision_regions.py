@@ -49,6 +49,7 @@ classifiers = {
 }
 
 # %%
+# Columns of the picture are tables, its rows are classifiers.
 
 import matplotlib.pyplot as plt
 

@@ -37,13 +37,8 @@ others = rng.random((n, bits)) < 0.02
 fingerprints = ((scaffolds[scaffold] | groups[group]) & is_set) | others
 active = np.where((scaffold + group) % 10 == 0, "active", "inactive")
 
-X, X_new, y, y_new = train_test_split(
-    sp.csr_array(fingerprints, dtype=np.float32),
-    active,
-    test_size=0.5,
-    stratify=active,
-    random_state=0,
-)
+X, y = sp.csr_array(fingerprints, dtype=np.float32), active
+X, X_new, y, y_new = train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
 print(f"{X.shape[0]} molecules of {bits} bits to learn from")
 print(f"{X.nnz / X.shape[0]:.0f} bits are set on average")
 print(f"{np.mean(y == 'active'):.1%} of them are active")
@@ -69,11 +64,7 @@ for ax, other, who in zip(
     ax.vlines(np.flatnonzero(shared), 0, 1, color=ORANGE, lw=1.8)
     ax.set(yticks=[], xlim=(0, bits), ylim=(0, 1))
     similarity = shared.sum() / either.sum()
-    ax.set_title(
-        f"Sharing {who}: Tanimoto similarity {similarity:.2f}",
-        loc="left",
-        fontsize="medium",
-    )
+    ax.set_title(f"Sharing {who}: Tanimoto similarity {similarity:.2f}", loc="left")
 axes[1].set_xlabel("bit (orange: set in both molecules, grey: in one of them)")
 plt.show()
 

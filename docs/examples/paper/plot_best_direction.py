@@ -70,6 +70,7 @@ for name, angle in best.items():
     print(f"best by {name}: {angle:.1f}°")
 
 # %%
+# All criteria in one picture, each relative to its largest value:
 
 BLUE, ORANGE, GREEN, INK = "#0072B2", "#D55E00", "#009E73", "0.15"
 

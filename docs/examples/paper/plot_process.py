@@ -76,14 +76,8 @@ def identity(Z, weights, biases):
     return Z
 
 
-linear = EEMClassifier(
-    1,
-    activation=identity,
-    scale=None,
-    relevance="uniform",
-    shrinkage=None,
-    decision="paper",
-).fit(column, kind)
+plain = {"scale": None, "relevance": "uniform", "shrinkage": None, "decision": "paper"}
+linear = EEMClassifier(1, activation=identity, **plain).fit(column, kind)
 ProjectionDisplay.from_estimator(linear, column, kind, bins=50)
 
 inside = linear.predict(column) == "narrow"

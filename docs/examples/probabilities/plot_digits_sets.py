@@ -38,19 +38,10 @@ fig, ax = plt.subplots(figsize=(6, 5.4), layout="constrained")
 ax.imshow(np.where(np.eye(10, dtype=bool), 0, counts), cmap="Oranges", vmin=0, vmax=5)
 for (i, j), count in np.ndenumerate(counts):
     if count:
-        weight = "normal" if i == j else "bold"
-        ax.text(
-            j,
-            i,
-            count,
-            ha="center",
-            va="center",
-            weight=weight,
-            color="0.5" if i == j else "k",
-        )
-ax.set(
-    xticks=range(10), yticks=range(10), xlabel="predicted digit", ylabel="true digit"
-)
+        colour = "0.5" if i == j else "black"
+        ax.text(j, i, count, ha="center", va="center", color=colour)
+ax.set(xticks=range(10), yticks=range(10))
+ax.set(xlabel="predicted digit", ylabel="true digit")
 ax.set_title("Mistakes are coloured", loc="left")
 plt.show()
 

@@ -27,13 +27,7 @@ client = Client(
 )
 
 rows, labels = make_classification(
-    40_000,
-    12,
-    n_informative=8,
-    weights=[0.93],
-    flip_y=0.01,
-    class_sep=0.7,
-    random_state=0,
+    40_000, 12, n_informative=8, weights=[0.93], class_sep=0.7, random_state=0
 )
 X, y = da.from_array(rows, chunks=(5000, -1)), da.from_array(labels, chunks=5000)
 print(f"{X.shape[0]} rows of {X.shape[1]} columns in {X.numblocks[0]} blocks")
@@ -49,11 +43,11 @@ classifier = EEMClassifier(200, random_state=0).fit(X, y)
 
 # %%
 # Predictions are lazy: a Dask array with a block for each block of rows, computed when
-# it is wanted.
+# it is wanted. Scores are computed where the rows are.
 
 probabilities = classifier.predict_proba(X)
 print(probabilities)
-print(f"accuracy, computed where the rows are: {classifier.score(X, y):.3f}")
+print(f"accuracy on the rows learnt: {classifier.score(X, y):.3f}")
 
 # %%
 # The same as in memory?
@@ -71,6 +65,7 @@ other = in_memory.predict(rows) != classifier.predict(X).compute()
 print(f"rows with another label: {other.sum()}")
 
 # %%
+# Both fits give the same log-odds, but for rounding:
 
 import matplotlib.pyplot as plt
 
@@ -102,7 +97,8 @@ plt.show()
 # What travels
 # ------------
 # A summary has about ten matrices of the size of the layer, whatever the number of
-# rows. Rows stay where they are.
+# rows. Apart from a sample, from which the random features are drawn, rows stay where
+# they are.
 
 from pathlib import Path
 from tempfile import TemporaryDirectory

@@ -4,9 +4,9 @@ Drift: learn the new month, forget the oldest
 
 Customers change, and last year's rows become misleading. The usual answer is a sliding
 window: refit on the last few months, every month. For a classifier that is made of
-sums, the window slides for free: :obj:`~extreme_entropy.EEMClassifier.partial_fit` adds
-the new month, and :obj:`~extreme_entropy.EEMClassifier.forget` takes the oldest one
-out.
+sums, the window slides without a refit:
+:obj:`~extreme_entropy.EEMClassifier.partial_fit` adds the new month, and
+:obj:`~extreme_entropy.EEMClassifier.forget` takes the oldest one out.
 
 The months below are **made up**, with a seed: two columns whose values stay as they
 are, while the boundary between the classes turns by a few degrees a month.
@@ -34,6 +34,8 @@ def rows_of(month):
 months = [rows_of(month) for month in range(MONTHS)]
 
 # %%
+# The clouds stay where they are; who churns does not.
+
 import matplotlib.pyplot as plt
 
 BLUE, ORANGE, GREEN = "#0072B2", "#D55E00", "#009E73"
@@ -81,25 +83,13 @@ for month in range(WINDOW, MONTHS):
 # nothing but their rows.
 
 fig, ax = plt.subplots(figsize=(7.5, 4), layout="constrained")
+judged = range(WINDOW, MONTHS)
 looks = ((BLUE, ":", "o"), (GREEN, "--", "s"), (ORANGE, "-", "^"))
 for (name, values), (colour, style, marker) in zip(scores.items(), looks, strict=True):
-    ax.plot(
-        range(WINDOW, MONTHS),
-        values,
-        style,
-        color=colour,
-        marker=marker,
-        ms=5,
-        label=name,
-    )
+    ax.plot(judged, values, style, color=colour, marker=marker, ms=5, label=name)
     mean, last = np.mean(values), values[-1]
     print(f"{name:15s} GMean {mean:.3f} on average, {last:.3f} in the last month")
-ax.set(
-    ylim=(0, 1),
-    xticks=range(WINDOW, MONTHS, 2),
-    xlabel="month",
-    ylabel="GMean on the next month",
-)
+ax.set(xticks=judged[::2], xlabel="month", ylim=(0, 1), ylabel="GMean on new rows")
 ax.set_title("The window follows, the others fall behind", loc="left")
 ax.legend(frameon=False, loc="lower left")
 # sphinx_gallery_thumbnail_number = 2
@@ -118,8 +108,8 @@ print(f"largest difference of log-odds: {difference:.1e}")
 print(f"the same labels: {np.array_equal(sliding.predict(X), fresh.predict(X))}")
 
 # %%
-# Rows that were never learnt cannot be forgotten. They are noticed, and nothing
-# changes:
+# Rows that the classifier does not hold cannot be forgotten, such as those of the first
+# month, which left the window long ago. They are noticed, and nothing changes:
 
 from extreme_entropy.errors import ForgetError
 
@@ -131,8 +121,8 @@ except ForgetError as error:
 # %%
 # What to take away
 # -----------------
-# * A sliding window costs one month of work each month, however long it is: no refit,
-#   and no need to keep old rows but those that will leave the window.
+# * Each month, one month of rows is added and one is taken out, however long the window
+#   is. Nothing else is fitted again.
 # * The result is the classifier of one fit on the window, up to rounding.
 # * What stays is the feature map, drawn from the first rows. If the *values* of the
 #   columns wander off, not just the boundary, start anew with ``redraw`` once in a

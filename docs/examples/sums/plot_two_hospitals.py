@@ -79,6 +79,7 @@ one, other = pooled.decision_function(X_new), merged.decision_function(X_new)
 print(f"largest difference of log-odds: {np.abs(one - other).max():.1e}")
 
 # %%
+# Every held-out tumour gets the same log-odds from both:
 
 import matplotlib.pyplot as plt
 
