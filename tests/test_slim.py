@@ -190,8 +190,11 @@ SEARCHES = {
 def test_the_best_classifier_of_a_search_learns_saves_and_takes_costs(name, tmp_path):
     X, y = rows()
     search = clone(SEARCHES[name])
-    assert not hasattr(search, "partial_fit")  # before there is a best one
-    search.fit(X[:300], y[:300])
+    assert not hasattr(search, "merge")  # before there is a best one
+    search.partial_fit(X[:300], y[:300])  # the first rows choose
+    assert search.best_params_ == clone(SEARCHES[name]).fit(X[:300], y[:300]).best_params_
+    with pytest.raises(InputError, match="must have all classes"):
+        clone(SEARCHES[name]).partial_fit(X, y, classes=[0, 1, 2])
     search.save(tmp_path / "best.eem")
     best = load(tmp_path / "best.eem")
     np.testing.assert_array_equal(search.predict_proba(X), best.predict_proba(X))

@@ -57,8 +57,8 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("docs/index.md", front_page.with_site_table),
         ("README.md", speed_page.with_table),
         ("README.md", front_page.with_table),
-        ("docs/internet-scale.md", cluster.page),
-        ("docs/cluster.md", streaming.page),
+        ("docs/guide/clusters.md", cluster.page),
+        ("docs/guide/large-data.md", streaming.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):

@@ -201,11 +201,12 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight), or a pyarrow source
+        batches : iterable of (X, y) or (X, y, sample_weight), or a source of columns
             Each as for `fit`. A batch may be empty or lack classes. A pyarrow dataset, table or
-            record batch reader is read batch by batch, a few of them ahead.
+            record batch reader, a data frame, a LazyFrame of polars or a relation of DuckDB is
+            read batch by batch, a few of them ahead.
         target : str, optional
-            The column of a pyarrow source that holds the labels; all others are features.
+            The column of such a source that holds the labels; all others are features.
         classes : array-like, optional
             All labels that will ever come. Needed if the first 16 384 rows lack some.
         progress : bool, default=False

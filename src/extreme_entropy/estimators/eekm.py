@@ -12,9 +12,10 @@ from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import KERNELS
 from .base import EntropyClassifier
 from .inputs import Costs
+from .transforming import FeatureTransformer
 
 
-class EEKMClassifier(EntropyClassifier):
+class EEKMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened

@@ -13,11 +13,12 @@ from ..features.feature_map import NeuronSpec, Spec
 from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
 from .inputs import Costs
+from .transforming import FeatureTransformer
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifier(EntropyClassifier):
+class EEMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
     Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of

@@ -66,6 +66,8 @@ class OperatingDisplay:
     ----------
     axes_ : ndarray of shape (3,) of matplotlib Axes
         ROC, precision–recall, reliability.
+    figure_ : matplotlib Figure
+        What holds them.
     curves_ : list of matplotlib Line2D
         One in each panel.
     marks_ : list of matplotlib Line2D
@@ -196,6 +198,7 @@ class OperatingDisplay:
             Where to draw: ROC, precision–recall, reliability. By default a new figure is made.
         """
         self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
+        self.figure_ = self.axes_[0].figure
         drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
         self.curves_, self.marks_ = (list(part) for part in zip(*drawn, strict=True))
         return self

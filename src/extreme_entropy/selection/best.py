@@ -10,6 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.metaestimators import available_if
 
+from ..errors import InputError
+
 Array = np.ndarray[Any, Any]
 
 
@@ -82,10 +84,33 @@ class BestAnswers:
         """How much each column matters to the best classifier."""
         return self._best().feature_importances_
 
-    @available_if(_fitted_can("partial_fit"))
+    @available_if(_can("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """The best classifier learns more rows; nothing is chosen again."""
-        self._best().partial_fit(X, y, classes, sample_weight)
+        """The best classifier learns more rows; only the first rows choose it, as `fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The first rows must have all classes.
+        classes : array-like, optional
+            All labels that will ever come.
+
+        Returns
+        -------
+        self
+            The search with the rows learnt.
+        """
+        if hasattr(self, "best_estimator_"):
+            self._best().partial_fit(X, y, classes, sample_weight)
+            return self
+        chosen = copy.copy(self).fit(X, y, sample_weight)  # type: ignore[attr-defined]
+        missing = np.setdiff1d([] if classes is None else classes, chosen.classes_)
+        if len(missing):
+            raise InputError(
+                "A search chooses by its first rows, which must have all classes; they have none "
+                f"of {missing.tolist()}. Give it more rows first."
+            )
+        self.__dict__.update(chosen.__dict__)
         return self
 
     @available_if(_fitted_can("forget"))
