@@ -25,7 +25,7 @@ from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
 
 EEM = [sys.executable, "-m", "extreme_entropy"]
-QUICK = ("--model", "eem", "--size", "20")
+QUICK = ("--model", "eem", "--size", "20", "--no-baseline")
 KINDS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "feather", "arrow")
 
 
@@ -98,7 +98,7 @@ def test_the_whole_story(home, tmp_path):
         "Missing: age 22 (filled by the median and marked)",
         "Estimated GMean: 0.",
         "95 % interval",
-        "at equal priors and costs",
+        "By 5-fold cross-validation of 300 rows, at equal priors and costs.",
         "The interval is for other rows like these",
         f"Written: {model}",
         f"Next: eem evaluate {model} NEW_ROWS",
@@ -377,7 +377,7 @@ def test_a_fit_points_out_leaks_small_classes_and_what_becomes_of_gaps(home, tmp
     table, model, page = tmp_path / "a.parquet", tmp_path / "m.eem", tmp_path / "page.html"
     shown = eem("fit", write(rows, table), "--target", "ill", *QUICK, "-o", model)
     assert "Missing: age 22 (filled by the median and marked), city 34 (a category" in shown.stdout
-    assert "300 rows, without maybe\n" in shown.stdout
+    assert "300 rows, without maybe.\n" in shown.stdout
     assert "These have fewer: 'maybe' (5)." in shown.stderr
     assert "(AUC over 0.99): 'status'" in shown.stderr
     eem("report", model, write(rows, tmp_path / "b.parquet"), "-o", page)
@@ -464,8 +464,9 @@ def broken(folder):
         "text.feather": (good, "cannot be read as Arrow"),
         "cut.csv.gz": (gzip.compress(good * 50)[:150], "cannot be read as CSV"),
         "plain.csv.gz": (good, "cannot be read as CSV"),
-        "latin.csv": ("x,z,ill\n1,é,no\n".encode("latin1"), "cannot be read as CSV"),
-        "table.xlsx": (good, "ends in none of .csv"),
+        "damaged.csv": (good + "é,é,no\n".encode() + b"\xff,2,no\n", "must be text in UTF-8"),
+        "table.xlsx": (good, "cannot be read as an Excel file"),
+        "table.ods": (good, "ends in none of .csv"),
         "numbers.csv": (b"x,ill\n" + b"".join(b"1,%d.5\n" % i for i in range(60)), "at most 50"),
     }
     for name, (content, _) in files.items():
