@@ -290,8 +290,8 @@ def test_a_stray_word_among_many_numbers_is_missing_and_named_with_its_row(tmp_p
     found = seen(csv(tmp_path, "\n".join(lines) + "\n"))
     assert found.columns.used[0] == Column("x", "number", lenient=True)
     assert found.missing == {"x": 1}
-    (note,) = found.notes
-    assert "1 cell is not, such as 'abc' in row 151 below the header" in note
+    note = found.notes["x"]
+    assert "1 cell is not: 'abc' in row 151 below the header" in note
     assert note.endswith("--text x")
     assert found.columns.read(found.sample.rows)["x"].null_count == 1
 
@@ -301,7 +301,7 @@ def test_a_stray_code_among_whole_numbers_makes_the_column_text(tmp_path):
     zips = [f"{98000 + i * 7 % 500}" for i in range(70_000)]
     found = seen(csv(tmp_path, with_labels([*zips, "98121-3032"])))
     assert found.columns.used[0] == Column("x", "text")
-    (note,) = found.notes
+    note = found.notes["x"]
     assert "'98121-3032' in row 70,001" in note
     assert note.endswith("--number x")
     words = [str(i) for i in range(200)] + [f"word {chr(97 + i)}" for i in range(21)]
@@ -314,7 +314,7 @@ def test_numbers_with_many_words_are_text_and_named(tmp_path):
     cells = [str(i) if i % 4 else "unknown" for i in range(100)]
     found = seen(csv(tmp_path, with_labels(cells)))
     assert found.columns.used[0] == Column("x", "text")
-    (note,) = found.notes
+    note = found.notes["x"]
     assert "holds many numbers, but 25 cells are not, such as 'unknown' in row 1 " in note
     assert note.endswith("--number x")
 

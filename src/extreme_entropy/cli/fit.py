@@ -66,14 +66,14 @@ Examples:
 @click.option(
     "--time",
     metavar="COLUMN",
-    help="Estimate on the rows that are last in COLUMN, learning from those before. It is learnt "
-    "from like any other; --drop leaves it out of neither.",
+    help="Estimate on the rows that are last in COLUMN, by learning from those before them. The "
+    "model learns from COLUMN as from any other.",
 )
 @click.option(
     "--group",
     metavar="COLUMN",
-    help="Estimate on whole groups, such as all rows of a patient. COLUMN is not learnt from, but "
-    "if --text, --number, --category or --date names it.",
+    help="Estimate on whole groups, such as all rows of a patient. The model does not learn from "
+    "COLUMN, unless --text, --number, --category or --date names it.",
 )
 @click.option(
     "--no-baseline", is_flag=True, help="Do not estimate gradient boosting on the same rows."

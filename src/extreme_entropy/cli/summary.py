@@ -115,7 +115,8 @@ def _estimate_lines(fitted: TableModel) -> list[str]:
     if other := guess.baseline:
         name = other.name[0].upper() + other.name[1:]
         lines.append(
-            f"{name} on the same rows: {other.gmean:.3f}, {other.low:.3f} to {other.high:.3f}"
+            f"{name} on the same rows: {other.gmean:.3f}, 95 % interval {other.low:.3f} to "
+            f"{other.high:.3f}"
         )
     at = ", at equal priors and costs" if facts.costs or _priors_text(fitted) else ""
     names = [printable(name) for name in guess.not_judged]
@@ -145,12 +146,18 @@ def _meaning(fitted: TableModel, guess: GMeanEstimate) -> str:
     """What the interval is about."""
     dates = [column.name for column in fitted.columns.used if column.kind == "date"]
     if guess.split == "time":
-        return "The interval is for later rows of the same kind."
+        return (
+            "The interval is for later rows of the same kind. The model learns from "
+            f"{printable(guess.column)}, too."
+            if guess.column in [column.name for column in fitted.columns.used]
+            else "The interval is for later rows of the same kind."
+        )
     if guess.split == "group":
         return "The interval is for rows of other groups of the same kind."
     if dates:
         return (
             "The interval is for other rows like these: they were held out at random, not by "
-            f"time. --time {shlex.quote(dates[0])} holds out the last ones."
+            f"time. --time {shlex.quote(dates[0]) if len(dates) == 1 else 'COLUMN'} holds out the "
+            "last ones."
         )
     return "The interval is for other rows like these; rows of another time or place may be harder."

@@ -24,7 +24,7 @@ from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 from ..estimators.base import EntropyClassifier
 from ..metrics import label_text, recall_scores
 from ..progress import with_progress
-from .baseline import NAME, Boosting
+from .baseline import Boosting
 from .model import BaselineEstimate, GMeanEstimate
 
 Array = np.ndarray[Any, Any]
@@ -94,7 +94,9 @@ def estimate_gmean(
         split=split.how,
         column=split.column,
         held_out=int(n.sum()),
-        baseline=BaselineEstimate(NAME, *_gmean(theirs[judged], n[judged])) if boosting else None,
+        baseline=BaselineEstimate(boosting.name, *_gmean(theirs[judged], n[judged]))
+        if boosting
+        else None,
     )
 
 

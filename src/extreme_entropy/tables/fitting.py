@@ -134,7 +134,8 @@ def fit_table(
         classifier.set_params(categorical_features=categories)
     if size is not None:
         classifier.set_params(**{SIZE_NAMES[model]: size})
-    notes = profiled.notes + _on_small_classes(profiled.classes, profiled.counts)
+    notes = [profiled.notes[c.name] for c in columns.used if c.name in profiled.notes]
+    notes += _on_small_classes(profiled.classes, profiled.counts)
     labels, few = np.searchsorted(profiled.classes, y), _some_of_each(y, MOST_HINTED, seed)
     notes += hints(X, labels, few, split=split.how)
     with _library_warnings() as messages:

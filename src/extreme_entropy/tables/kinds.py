@@ -282,10 +282,10 @@ class ColumnProfile:
         """Which cells are not like most, and what becomes of them."""
         n = self.present - self.fits[kept]
         row, cell = self.first_odd[kept]
-        cells = "1 cell is not" if n == 1 else f"{n:,} cells are not"
+        cells = "1 cell is not:" if n == 1 else f"{n:,} cells are not, such as"
         return (
-            f"Column {self.name!r} holds {kinds}, but {cells}, such as {_shown(cell)} in row "
-            f"{row:,} below the header. {end}"
+            f"Column {self.name!r} holds {kinds}, but {cells} {_shown(cell)} in row {row:,} below "
+            f"the header. {end}"
         )
 
     @property

@@ -35,7 +35,7 @@ class TableProfile:
     unlabelled: int  # rows without a label
     missing: dict[str, int]  # cells of each column
     kinds: dict[str, Column]  # how each is read, also those that are not used
-    notes: list[str]  # what was decided in doubt
+    notes: dict[str, str]  # what was decided in doubt, by column
 
 
 def profile(
@@ -98,7 +98,7 @@ def profile(
         *(kind, classes, counts, n_read - int(counts.sum())),
         {name: n for name, n in gaps.items() if n},
         kinds,
-        [note for name, (_, note) in decided.items() if note and name not in dropped],
+        {name: note for name, (_, note) in decided.items() if note},
     )
 
 
