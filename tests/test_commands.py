@@ -506,6 +506,7 @@ def test_the_estimate_says_what_it_was_made_on(tmp_path, monkeypatch):
     assert "for later rows of the same kind. The model learns from day, too." in shown
     shown = eem(*fit, "--group", "city").stdout
     assert "Not used: city: it is the --group" in shown
+    assert "By 2-fold cross-validation, keeping rows of one city together, of a sample" in shown
     few = write(rows.take(pa.array(np.r_[0:9])), tmp_path / "few.parquet")
     shown = eem("fit", few, "--target", "ill", *QUICK, "-o", model).stdout
     assert "Estimated GMean: none, since two classes need 8 rows or more" in shown

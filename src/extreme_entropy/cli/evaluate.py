@@ -42,7 +42,7 @@ PRIORS = {
 @click.command()
 @click.argument("model", type=FILE)
 @click.argument("data", type=FILE)
-@decision_options("those of the model")
+@decision_options()
 @na_option
 @encoding_option
 @json_option

@@ -37,7 +37,7 @@ Examples:
     type=click.Choice(["auto", "eem", "eekm"]),
     help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",
 )
-@decision_options("cost 1, balanced")
+@decision_options("1", "balanced")
 @click.option("--drop", multiple=True, metavar="COLUMN", help="Leave out; may be repeated.")
 @click.option(
     "--text", multiple=True, metavar="COLUMN", help="Read as text, as it is spelt; may be repeated."

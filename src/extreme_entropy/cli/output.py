@@ -58,7 +58,9 @@ class Decision:
         return with_costs(fitted, self.costs, self.priors)
 
 
-def decision_options(default: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def decision_options(
+    cost: str = "that of the model", priors: str = "those of the model"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """`--cost`, `--prior` and `--priors`, which the command gets as one `decision`."""
     options = [
         click.option(
@@ -67,7 +69,7 @@ def decision_options(default: str) -> Callable[[Callable[..., None]], Callable[.
             multiple=True,
             metavar="LABEL=COST",
             help="Cost of missing a row of this label, 1 for others; may be repeated. "
-            f"[default: {default}]",
+            f"[default: {cost}]",
         ),
         click.option(
             "--prior",
@@ -82,7 +84,7 @@ def decision_options(default: str) -> Callable[[Callable[..., None]], Callable[.
             type=click.Choice(["balanced", "empirical"]),
             help="Classes equally frequent, or as frequent as in the training table: then "
             "probabilities match frequencies, and the frequent class is predicted more often. "
-            f"[default: {default}]",
+            f"[default: {priors}]",
         ),
     ]
 

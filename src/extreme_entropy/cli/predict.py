@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
-@decision_options("those of the model")
+@decision_options()
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy from DATA; may be repeated.")
 @click.option("--keep-all", is_flag=True, help="Copy all columns of DATA.")
 @na_option

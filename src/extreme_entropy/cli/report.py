@@ -34,7 +34,7 @@ PAGES = (".html", ".htm")
     help="The HTML file to write.",
 )
 @click.option("--title", default="", help="Headline of the page.")
-@decision_options("those of the model")
+@decision_options()
 @na_option
 @encoding_option
 @json_option

@@ -120,7 +120,12 @@ def _folds(labels: Array, split: Split, seed: int) -> Iterator[Fold]:
     options: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if split.how == "group":
         groups = split.values
-        cut = StratifiedGroupKFold(FOLDS, **options).split(rows, labels[rows], groups[rows])
+        n_groups = len(np.unique(groups[rows]))
+        if n_groups < 2:
+            return
+        cut = StratifiedGroupKFold(min(FOLDS, n_groups), **options).split(
+            rows, labels[rows], groups[rows]
+        )
         folds = [(np.flatnonzero(~np.isin(groups, groups[rows[out]])), rows[out]) for _, out in cut]
     else:
         cut = StratifiedKFold(FOLDS, **options).split(rows, labels[rows])
