@@ -65,7 +65,7 @@ def read_dates(texts: pa.Array, order: str) -> pa.Array:
 
 def look_like_dates(texts: pa.Array) -> Array:
     """Which cells have the shape of a date, whatever it means."""
-    return _truth(pc.match_substring_regex(texts, SHAPE))
+    return truth(pc.match_substring_regex(texts, SHAPE))
 
 
 def date_cells(texts: pa.Array) -> DateCells:
@@ -74,7 +74,7 @@ def date_cells(texts: pa.Array) -> DateCells:
     texts = pc.replace_substring_regex(texts, MONTH_FIRST, r"\2-\1-\3")
     texts = pc.replace_substring_regex(texts, SPACED, r"\1-\2-\3")
     cells = pc.extract_regex(texts, CELL)
-    valid = _truth(cells.is_valid())
+    valid = truth(cells.is_valid())
     part = {field.name: cells.field(i) for i, field in enumerate(cells.type)}
     digits = {name: pc.utf8_length(part[name]).to_numpy(zero_copy_only=False) for name in part}
     first, last = _numbers(part["first"]), _numbers(part["last"])
@@ -99,7 +99,7 @@ def date_cells(texts: pa.Array) -> DateCells:
             where=day_first,
         ),
     }
-    return DateCells(values, short, valid & _truth(pc.equal(part["sign"], ".")))
+    return DateCells(values, short, valid & truth(pc.equal(part["sign"], ".")))
 
 
 def _stamps(year: Array, month: Array, day: Array, time: Array, *, where: Array) -> Array:
@@ -116,13 +116,13 @@ def _time(part: dict[str, pa.Array]) -> Array:
     """Time since midnight in Greenwich, or where no offset is given by the clock; NaT if none."""
     hour, minute, second = (_numbers(part[name]) for name in ("hour", "minute", "second"))
     half = pc.utf8_lower(part["half"])
-    afternoon, twelve = _truth(pc.equal(half, "p")), _truth(pc.not_equal(half, ""))
+    afternoon, twelve = truth(pc.equal(half, "p")), truth(pc.not_equal(half, ""))
     good = (hour <= 23) & (minute <= 59) & (second <= 60) & ~(twelve & ((hour < 1) | (hour > 12)))
     hour = np.where(twelve, hour % 12 + 12 * afternoon, hour)
     fraction = pc.utf8_slice_codeunits(pc.utf8_rpad(part["part"], 7, "0"), 1, 7)
     offset = pc.extract_regex(part["zone"], r"^(?P<sign>[+-])(?P<h>\d{2}):?(?P<m>\d{2})?$")
     ahead = _numbers(offset.field(1)) * 60 + _numbers(offset.field(2))
-    ahead = np.where(_truth(pc.equal(offset.field(0), "-")), -ahead, ahead)
+    ahead = np.where(truth(pc.equal(offset.field(0), "-")), -ahead, ahead)
     seconds = (hour * 60 + minute - ahead) * 60 + second
     time = (seconds * 1_000_000 + _numbers(fraction)).astype("timedelta64[us]")
     return np.where(good, time, np.timedelta64("NaT", "us"))
@@ -142,5 +142,6 @@ def _numbers(texts: pa.Array) -> Array:
     return numbers.to_numpy(zero_copy_only=False)
 
 
-def _truth(array: pa.Array) -> Array:
+def truth(array: pa.Array) -> Array:
+    """Booleans of Arrow as those of NumPy, false where nothing is known."""
     return pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)

@@ -23,7 +23,7 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .columns import KINDS, NUMBER, Column, as_numbers, numbers_or_gaps
-from .dates import ORDERS, date_cells, look_like_dates
+from .dates import ORDERS, date_cells, look_like_dates, truth
 
 Array = np.ndarray[Any, Any]
 
@@ -99,7 +99,7 @@ class ColumnProfile:
         elif self.asked.kind not in ("text", "category"):
             self._add_values(as_numbers(array, self._typed_column), row_numbers)
         else:
-            self._count(array.cast(pa.string()))
+            self._count(_counted(array.cast(pa.string())))
             self.missing += array.null_count
         self.rows += len(array)
 
@@ -141,8 +141,10 @@ class ColumnProfile:
         self.numbers_rows &= bool((values == self.first + row_numbers).all())
 
     def _add_texts(self, array: pa.Array, row_numbers: Array) -> None:
-        n = len(array) - array.null_count
-        self._count(array)
+        found = None
+        if self.counts is not None:
+            found = _counted(array)
+            self._count(found)
         decided = self.type is not None or self.asked.kind not in ("", "number")
         if not decided and self.fits["number"] == self.present:  # all so far
             try:
@@ -156,22 +158,22 @@ class ColumnProfile:
                 return
         self.numbers_rows = False
         self.missing += array.null_count
-        if n:
-            self._classify(array, row_numbers)
+        if array.null_count < len(array):
+            self._classify(array, found or _counted(array), row_numbers)
 
-    def _count(self, texts: pa.Array) -> None:
+    def _count(self, found: tuple[pa.Array, pa.Array]) -> None:
         if self.counts is None:
             return
-        found, numbers = pc.value_counts(texts.drop_null()).flatten()
-        for text, n in zip(found.to_pylist(), numbers.to_pylist(), strict=True):
+        for text, n in zip(found[0].to_pylist(), found[1].to_pylist(), strict=True):
             self.counts[text] += n
         if len(self.counts) > MOST_COUNTED:
             self.counts = None
 
-    def _classify(self, array: pa.Array, row_numbers: Array) -> None:
+    def _classify(
+        self, array: pa.Array, found: tuple[pa.Array, pa.Array], row_numbers: Array
+    ) -> None:
         """Count which cells are of which kind."""
-        texts, numbers = pc.value_counts(array.drop_null()).flatten()
-        times = numbers.to_numpy(zero_copy_only=False)
+        texts, times = found[0], found[1].to_numpy(zero_copy_only=False)
         for kind, fitting in _understood(texts, short=self.asked.kind == "date").items():
             self.fits[kind] += int(times[fitting].sum())
             if kind not in self.first_odd and not fitting.all():
@@ -336,9 +338,9 @@ class ColumnProfile:
 def _understood(texts: pa.Array, *, short: bool) -> dict[str, Array]:
     """Which of these cells are numbers, booleans, or dates in each order."""
     found = {
-        "number": _truth(pc.match_substring_regex(texts, NUMBER)),
-        "any number": _truth(numbers_or_gaps(texts).is_valid()),
-        "boolean": _truth(pc.match_substring_regex(texts, "(?i)^(true|false)$")),
+        "number": truth(pc.match_substring_regex(texts, NUMBER)),
+        "any number": truth(numbers_or_gaps(texts).is_valid()),
+        "boolean": truth(pc.match_substring_regex(texts, "(?i)^(true|false)$")),
     }
     if not pc.any(pc.match_substring_regex(texts, MAY_BE_DATE), min_count=0).as_py():
         return found | {order: np.zeros(len(texts), bool) for order in ORDERS}
@@ -352,8 +354,10 @@ def _understood(texts: pa.Array, *, short: bool) -> dict[str, Array]:
     }
 
 
-def _truth(array: pa.Array) -> Array:
-    return pc.fill_null(array, False).to_numpy(zero_copy_only=False).astype(bool)
+def _counted(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
+    """Different cells, and how often each comes."""
+    found, numbers = pc.value_counts(texts.drop_null()).flatten()
+    return found, numbers
 
 
 def _shown(cell: str) -> str:
