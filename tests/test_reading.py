@@ -124,7 +124,7 @@ def test_an_excel_sheet_is_a_table(tmp_path):
         [],
         ["age", "share", "smokes", "born", "town", "a;b,c"],
         [42, 0.25, True, date(1990, 9, 30), " Köln ", "x\ny"],
-        [None, 3.0, False, datetime(2020, 2, 29, 13, 5), 'say "no"', timedelta(hours=1)],
+        ["#DIV/0!", 3.0, False, datetime(2020, 2, 29, 13, 5), 'say "no"', timedelta(hours=1)],
         [None, None, None, None, None, None, None],
     )
     source = open_table(path)

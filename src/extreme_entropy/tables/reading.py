@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..progress import with_progress
 from .columns import shortened
 from .decoding import UTF_8, checked, find_encoding
-from .spooled import excel_sheet, standard_input
+from .spooled import Spool, excel_sheet, standard_input
 
 BATCH_ROWS = 2**14
 BATCH_BYTES = 2**26
@@ -171,12 +171,12 @@ class Part:
 
     name: str  # for messages
     path: Path
-    spool: Any = None  # the temporary file that it is, which must be kept
+    spool: Spool | None = None  # the temporary file that it is, which goes with it
 
     @classmethod
-    def spooled(cls, name: str, spool: Any) -> Part:
+    def spooled(cls, name: str, spool: Spool) -> Part:
         """A table that was copied to a temporary file."""
-        return cls(name, Path(spool.name), spool)
+        return cls(name, spool.path, spool)
 
     @property
     def is_gzipped(self) -> bool:

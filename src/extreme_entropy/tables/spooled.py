@@ -1,37 +1,51 @@
 """Tables that cannot be read twice, as CSV in a temporary file: standard input and Excel sheets.
 
-The file goes when the last reference to it does, or with the process.
+The file goes when the last reference to its `Spool` does, or with the process.
 """
 
 from __future__ import annotations
 
 import csv
 import datetime
+import os
 import shutil
 import sys
 import tempfile
+import weakref
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from ..errors import ExtremeEntropyWarning, InputError, warn
 
+ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}  # of formulas
 
-def standard_input() -> IO[bytes]:
+
+class Spool:
+    """A temporary file, which some systems can open again only after it was closed."""
+
+    def __init__(self) -> None:
+        handle, name = tempfile.mkstemp(prefix="eem-", suffix=".csv")
+        os.close(handle)
+        self.path = Path(name)
+        weakref.finalize(self, self.path.unlink, missing_ok=True)
+
+
+def standard_input() -> Spool:
     """All of standard input."""
-    file = _new_file()
+    spool = Spool()
     if sys.stdin is not None:
-        shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
-    file.flush()
-    return file
+        with spool.path.open("wb") as file:
+            shutil.copyfileobj(sys.stdin.buffer, file, 2**20)
+    return spool
 
 
-def excel_sheet(path: Path) -> IO[bytes]:
+def excel_sheet(path: Path) -> Spool:
     """The first sheet of an Excel file. Its first row that is not empty has the names."""
-    file = _new_file()
-    with _opened(path) as book, open(file.name, "w", encoding="utf-8", newline="") as text:
+    spool = Spool()
+    with _opened(path) as book, spool.path.open("w", encoding="utf-8", newline="") as text:
         sheet = book.worksheets[0]
         if len(book.worksheets) > 1:
             warn(
@@ -53,11 +67,7 @@ def excel_sheet(path: Path) -> IO[bytes]:
                     f"the last named column, {names[-1]!r}. Name its column, or clear the cell."
                 )
             writer.writerow((cells + [""] * len(names))[: len(names)])
-    return file
-
-
-def _new_file() -> IO[bytes]:
-    return tempfile.NamedTemporaryFile(prefix="eem-", suffix=".csv")
+    return spool
 
 
 @contextmanager
@@ -93,7 +103,7 @@ def _without_empty_end(cells: list[str]) -> list[str]:
 
 def _text(value: Any) -> str:
     """A cell as CSV has it: whole numbers without a point, dates as ISO has them."""
-    if value is None:
+    if value is None or value in ERRORS:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
