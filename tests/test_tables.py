@@ -310,13 +310,27 @@ def test_a_stray_code_among_whole_numbers_makes_the_column_text(tmp_path):
 
 
 def test_numbers_with_many_words_are_text_and_named(tmp_path):
-    """Not nearly all are numbers, but many: somebody may want them."""
-    cells = [str(i) if i % 4 else "unknown" for i in range(100)]
+    """Not nearly all are numbers, but many: somebody may want them. One word means a gap."""
+    cells = [str(i) if i % 4 else f"word {i % 5}" for i in range(100)]
     found = seen(csv(tmp_path, with_labels(cells)))
     assert found.columns.used[0] == Column("x", "text")
     note = found.notes["x"]
-    assert "holds many numbers, but 25 cells are not, such as 'unknown' in row 1 " in note
+    assert "holds many numbers, but 25 cells are not, such as 'word 0' in row 1 " in note
     assert note.endswith("--number x")
+    cells = [str(i) if i % 4 else "unknown" for i in range(100)]
+    found = seen(csv(tmp_path, with_labels(cells)))
+    assert found.columns.used[0] == Column("x", "number", lenient=True)
+    assert found.missing == {"x": 25}
+    assert found.notes["x"].endswith("--text x")
+
+
+def test_commas_between_thousands_are_understood_and_named(tmp_path):
+    cells = [f'"{i * 37:,}"' for i in range(100)]
+    found = seen(csv(tmp_path, with_labels(cells)))
+    assert found.columns.used[0] == Column("x", "number", lenient=True)
+    assert found.columns.read(found.sample.rows)["x"].to_pylist() == [37 * i for i in range(100)]
+    assert "commas between thousands, as in '1,036'" in found.notes["x"]
+    assert found.missing == {}
 
 
 def test_useless_columns_are_dropped_with_a_reason(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -190,7 +191,7 @@ def _split(profiled: TableProfile, time: str | None, group: str | None) -> Split
     if column.kind not in ("date", "number"):
         raise InputError(
             f"The column of --time must hold dates or numbers; {time!r} is read as "
-            f"{KINDS[column.kind]}. If it holds dates, say so with --date {time!r}."
+            f"{KINDS[column.kind]}. If it holds dates, say so with --date {shlex.quote(time)}"
         )
     times = as_numbers(without(rows[time].combine_chunks(), missing), column)
     if len(np.unique(times[~np.isnan(times)])) < 2:

@@ -2,9 +2,9 @@
 
 The cells of a typed file are of the kind its type says. A column of text is of the first kind that
 all its cells are: numbers, true and false, dates in one order of day and month, text. Where nearly
-all are numbers or dates, the others are taken for missing; but where they look like codes, such as
-98121-3032 among zip codes, or are of many kinds, all is text. What was decided in doubt is said in
-a note, with the option that decides otherwise.
+all are numbers or dates, or the others are one word or two such as "unknown", these are taken for
+missing; but where they look like codes, such as 98121-3032 among zip codes, or are of many kinds,
+all is text. What was decided in doubt is said in a note, with the option that decides otherwise.
 
 Memory is bounded: a column keeps at most 10 000 counts.
 """
@@ -31,6 +31,7 @@ MOST_COUNTED = 10_000  # categories
 SEVERAL = 20  # values, from which on numbers with a stray word are no categories
 MOSTLY = 0.9  # of the cells, from which on a column of numbers or dates has strays
 HALF = 0.5  # of the cells, from which on text may have been meant for numbers
+FEW_STRAYS = 3  # different cells that are no numbers, up to which they mean that none is known
 MOST_STRAYS = 20  # different cells that are no numbers, above which they are text
 MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 
@@ -201,7 +202,10 @@ class ColumnProfile:
                 return Column(self.name, kind), ""
         if found := self._fitting_order():
             return self._dates(found)
-        if self.fits["number"] >= MOSTLY * self.present and self._several:
+        if self.fits["any number"] == self.present:
+            return self._numbers_with_commas()
+        few = len(self.strays) <= FEW_STRAYS and self.fits["number"] >= HALF * self.present
+        if (few or self.fits["number"] >= MOSTLY * self.present) and self._several:
             return self._numbers_with_strays()
         order = max(ORDERS, key=lambda order: self.fits[order])
         if self.fits[order] >= MOSTLY * self.present and self._several:
@@ -271,6 +275,13 @@ class ColumnProfile:
             f"Dates in column {self.name!r} could be read with {words[order]} or with "
             f"{words[other]}; they are read with {words[order]}. For the other order: "
             f"--date {self._option}={other}"
+        )
+
+    def _numbers_with_commas(self) -> tuple[Column, str]:
+        _, cell = self.first_odd["number"]
+        return Column(self.name, "number", lenient=True), (
+            f"Column {self.name!r} has commas between thousands, as in {_shown(cell)}, and is read "
+            f"as numbers. To read it as text: --text {self._option}"
         )
 
     def _numbers_with_strays(self) -> tuple[Column, str]:
