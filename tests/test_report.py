@@ -18,7 +18,6 @@ from click.testing import CliRunner
 from scipy.stats import binom
 from sklearn.datasets import load_iris, make_moons
 from sklearn.exceptions import NotFittedError
-from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     balanced_accuracy_score,
     brier_score_loss,
@@ -29,6 +28,7 @@ from sklearn.metrics import (
 )
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
 from extreme_entropy.cli.root import root
@@ -36,9 +36,11 @@ from extreme_entropy.errors import DegenerateWarning, InputError
 from extreme_entropy.machine import learnt
 from extreme_entropy.report import About, build_report, write_report
 from extreme_entropy.report.build import compared_sizes, write_page
-from extreme_entropy.report.evidence import collect
-from extreme_entropy.report.live import MOST_ROWS, QUANTILES, sorted_projections
-from extreme_entropy.report.page import class_name, percent
+from extreme_entropy.report.classifiers import reported
+from extreme_entropy.report.evidence import collect as collect_of
+from extreme_entropy.report.live import MOST_ROWS
+from extreme_entropy.report.numbers import percent
+from extreme_entropy.report.page import class_name
 from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
 from extreme_entropy.report.text import json_block, visible
 
@@ -70,6 +72,11 @@ def classifier():
 @pytest.fixture(scope="module")
 def page(classifier):
     return build_report(classifier, *overlapping(seed=1))
+
+
+def collect(classifier, batches):
+    """Evidence of a classifier of this library."""
+    return collect_of(reported(classifier), batches)
 
 
 class Parsed(HTMLParser):
@@ -112,7 +119,7 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
     X, y = overlapping(seed=1)
     scores = {
         score.name: score
-        for score in score_cards(predict_rows(classifier, collect(classifier, [(X, y)])))
+        for score in score_cards(predict_rows(reported(classifier), collect(classifier, [(X, y)])))
     }
     p, said = classifier.predict_proba(X)[:, 1], classifier.predict(X)
     assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
@@ -125,8 +132,9 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
 
 def were_learnt(classifier, evidence):
     """Whether the rows of a report are those of the fit."""
-    given = (evidence.labels, evidence.projections[:, 0])
-    return learnt.were_learnt(classifier.machine_, classifier.summary_, *given)
+    given = (evidence.labels, evidence.values[:, 0])
+    found = learnt.were_learnt(classifier.machine_, classifier.summary_, *given)
+    return found
 
 
 def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):
@@ -192,7 +200,8 @@ def test_the_page_says_what_the_data_are(classifier):
     assert "7 times as many rows as the rarest" in words
     assert "3 rows have no label" in words
     assert "5 columns" in words
-    for row in ("common 140 88 % 350", "rare 20 12 % 50", "a 7"):
+    assert "Predicting kind: report on 160 rows" in words
+    for row in ("common 140 88 % 350", "rare 20 12 % 50", "Column missing a 7"):
         assert row in words.replace("\u00a0", " ")
     assert "b 0" not in words
 
@@ -222,15 +231,17 @@ def test_rows_whose_mean_or_spread_differs_were_not_learnt(classifier, change):
     """Each alone tells them from those learnt."""
     evidence = collect(classifier, [overlapping()])
     assert were_learnt(classifier, evidence)
-    moved = evidence.projections.copy()
+    moved = evidence.values.copy()
     for c in (0, 1):
         moved[evidence.labels == c] = change(moved[evidence.labels == c])
-    assert not were_learnt(classifier, replace(evidence, projections=moved))
+    assert not were_learnt(classifier, replace(evidence, values=moved))
+    sums = learnt.ProjectionSums.of(evidence.labels, moved[:, 0], 2)
+    assert not reported(classifier).were_learnt(sums)
 
 
 def test_rows_are_drawn_from_all_of_a_long_file(classifier, monkeypatch):
     """Early batches have as many as late ones, within a factor of two."""
-    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 3000)
+    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_DRAWN", 3000)
     X, y = overlapping(200)
     stamped = [np.column_stack([X[:, :4], np.full(200, float(i))]) for i in range(120)]
     rows = collect(classifier, [(part, y) for part in stamped]).rows
@@ -253,25 +264,86 @@ def test_batches_are_as_good_as_all_rows_at_once(classifier):
     whole = collect(classifier, [(X, y)])
     parts = collect(classifier, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
     np.testing.assert_array_equal(whole.labels, parts.labels)
-    np.testing.assert_allclose(whole.projections, parts.projections, rtol=1e-9)
+    np.testing.assert_allclose(whole.values, parts.values, rtol=1e-9)
+    np.testing.assert_array_equal(whole.confusion, parts.confusion)
+    np.testing.assert_allclose(whole.sums.means, parts.sums.means, rtol=1e-9)
+    np.testing.assert_allclose(whole.sums.variances, parts.sums.variances, rtol=1e-9)
+    assert [row.number for row in whole.telling] == [row.number for row in parts.telling]
     for evidence in (whole, parts):
         assert len(evidence.row_labels) == evidence.rows.shape[0] <= 800
         assert (evidence.row_labels == 1).sum() == min(375, 400)
 
 
-def test_many_rows_are_kept_as_quantiles(classifier, monkeypatch):
-    """A class of few rows stays as it is; counts from quantiles are near the true ones."""
+def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier, monkeypatch):
+    """Counts of them are exact; quantiles stand for the others, and the sum is that of all rows."""
     monkeypatch.setattr("extreme_entropy.report.live.MOST_ROWS", 1000)
-    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 500)
-    evidence = collect(classifier, [overlapping(2000, seed=4)])
-    common, rare = sorted_projections(evidence)
-    assert (len(common), len(rare)) == (500, 250)
-    own = evidence.projections[evidence.labels == 0, 0]
-    for t in np.linspace(own.min(), own.max(), 20):
-        assert (common > t).mean() == pytest.approx((own > t).mean(), abs=1.5 / 500)
-    np.testing.assert_array_equal(rare, np.sort(evidence.projections[evidence.labels == 1, 0]))
+    monkeypatch.setattr("extreme_entropy.report.live.SURE", 300)
+    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 200)
+    evidence = collect(classifier, [overlapping(4000, seed=4)])
+    common, rare = points_of(reported(classifier), evidence)
+    assert (len(common.values), common.exact) == (500, 300)
+    assert (len(rare.values), rare.exact) == (500, 500)
+    ratio = classifier.machine_.gaussians[0].log_ratio
+    own = ratio(evidence.values[evidence.labels == 0, 0])
+    weights = np.repeat(common.weights, [300, 200])
+    assert weights.sum() == pytest.approx(3500)
+    shown = ratio(common.values)
+    np.testing.assert_allclose(np.sort(shown[:300]), np.sort(own)[-300:])
+    for t in np.linspace(own.min(), own.max(), 30):
+        counted, true = weights[shown > t].sum(), (own > t).sum()
+        assert counted == pytest.approx(true, abs=1e-6 if true <= 300 else 1.5 * 3200 / 200)
     assert MOST_ROWS == 20_000
-    assert QUANTILES == 10_000
+
+
+def test_very_many_rows_are_sampled_and_counts_stay_exact(classifier, monkeypatch):
+    """A rare class is kept whole; the sample does not depend on the batches."""
+    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 1200)
+    X, y = overlapping(4000, seed=5)
+    whole = collect(classifier, [(X, y)])
+    parts = collect(classifier, ((X[i : i + 170], y[i : i + 170]) for i in range(0, 4000, 170)))
+    assert whole.sampled
+    assert np.bincount(whole.labels).tolist() == [600, 500]
+    assert whole.counts.tolist() == [3500, 500]
+    np.testing.assert_array_equal(
+        whole.confusion, confusion_matrix(y, classifier.predict(X), labels=classifier.classes_)
+    )
+    np.testing.assert_allclose(np.sort(whole.values, 0), np.sort(parts.values, 0), rtol=1e-9)
+    assert whole.weights.sum() == pytest.approx(4000)
+    kept, mean = whole.values[whole.labels == 0, 0], classifier.project(X[y == "common"]).mean()
+    assert abs(kept.mean() - mean) < 4 * kept.std() / np.sqrt(600)
+    some = np.bincount(whole.labels[whole.proportional()])
+    assert some[1] / some[0] == pytest.approx(1 / 7, abs=0.01)
+    page = build_report(classifier, X, y)
+    assert "a random sample of 1,100 of them" in page
+    assert "fitted on these very rows" not in page
+    again = EEMClassifier(20, random_state=0).fit(X, y)
+    assert "fitted on these very rows" in build_report(again, X, y)
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """Ten times the rows take less memory in addition than their values alone would."""
+    code = (
+        "import sys, resource, numpy as np\n"
+        "from extreme_entropy import EEMClassifier\n"
+        "from extreme_entropy.report import About\n"
+        "from extreme_entropy.report.build import report_on_batches\n"
+        "from extreme_entropy.report.classifiers import reported\n"
+        "from extreme_entropy.report import evidence\n"
+        "evidence.MOST_KEPT = 20_000\n"
+        "def batch(seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    y = rng.integers(0, 6, 10_000)\n"
+        "    return rng.normal(size=(10_000, 4)) + y[:, None], y\n"
+        "c = EEMClassifier(20, random_state=0).fit(*batch(0))\n"
+        "report_on_batches(reported(c), map(batch, range(int(sys.argv[1]))), About)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    peaks = []
+    for n in (6, 60):
+        command = [sys.executable, "-c", code, str(n)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 540_000 * 15 * 8 / 2**20 / 2
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, pd.DataFrame, np.float32])
@@ -288,7 +360,9 @@ def test_a_pipeline_is_judged_as_a_whole():
         X[:200], y[:200]
     )
     ours = build_report(pipeline, X[200:], y[200:])
-    assert ours == build_report(pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
+    names = About(columns=[f"x{j}" for j in range(5)])  # those that the first step gives
+    given = (pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
+    assert ours == build_report(*given, about=names)
 
 
 def test_what_cannot_be_reported_is_refused_in_words(classifier):
@@ -299,8 +373,8 @@ def test_what_cannot_be_reported_is_refused_in_words(classifier):
         collect(classifier, [])
     with pytest.raises(InputError, match="among the classes"):
         build_report(classifier, X, np.where(y == "rare", "odd", y))
-    with pytest.raises(InputError, match="LogisticRegression is none"):
-        build_report(LogisticRegression().fit(X, y), X, y)
+    with pytest.raises(InputError, match="LinearSVC has none"):
+        build_report(LinearSVC().fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         build_report(EEMClassifier(), X, y)
 
@@ -325,7 +399,7 @@ def test_three_classes_have_a_matrix_and_a_projection_for_each_pair():
     page = build_report(classifier, X[1::2], y[1::2])
     assert page.count("data-pair=") == 3
     assert 'id="ratio"' not in page
-    cells = [int(n) for n in re.findall(r'<td class="n (?:right|wrong|)">(\d+)</td>', page)]
+    cells = [int(n or 0) for n in re.findall(r'<td class="n (?:right|wrong) s\d">(\d*)</td>', page)]
     assert cells == confusion_matrix(y[1::2], classifier.predict(X[1::2])).ravel().tolist()
     few = y[1::2] != 2
     page = build_report(classifier, X[1::2][few], y[1::2][few])
@@ -379,7 +453,8 @@ def test_the_script_gets_the_classifier_as_it_is(classifier, page):
     assert data["logPriors"]["model"] == classifier.machine_.log_priors.tolist()
     for c, name in enumerate(classifier.classes_):
         points = np.frombuffer(base64.b64decode(data["points"][c]), "<f8")
-        np.testing.assert_allclose(points, np.sort(classifier.project(X[y == name])), rtol=1e-9)
+        own = np.sort(classifier.project(X[y == name]))
+        np.testing.assert_allclose(np.sort(points), own, rtol=1e-9)
 
 
 # ------------------------------------------------------------------------ the page as such
@@ -550,9 +625,10 @@ def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
     assert done.output == f"Written: {out}\n"
     page = out.read_text()
     text = " ".join(" ".join(Parsed(page).text).split())
-    assert "Report on new.csv" in text
+    assert "Predicting kind: report on 398 rows" in text
+    assert "398 rows of new.csv" in text
     assert "after it was fitted on old.csv" in text
-    assert "b 7" in text
+    assert "Column missing b 7" in text
     assert "2 rows have no label" in text
     assert 'id="same-rows"' not in page
     assert "eem report" in text
@@ -631,4 +707,4 @@ def test_the_pages_code_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     exec(code, {})  # noqa: S102 (our own page)
-    assert "Report on tumours" in (tmp_path / "report.html").read_text()
+    assert "evaluated on 143 rows of <bdi>tumours</bdi>" in (tmp_path / "report.html").read_text()

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..metrics import confusion_counts, predicted_classes, scores_with_intervals
+from ..metrics import scores_with_intervals
+from .classifiers import Reported
 from .evidence import Evidence
 
 Array = np.ndarray[Any, Any]
@@ -27,22 +28,20 @@ class ScoreCard:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Predictions of all rows."""
+    """Predictions of rows whose classes are as frequent as in all of them."""
 
     labels: Array  # true classes                              (n,)
+    values: Array  # t                                          (n, columns)
     probabilities: Array  # under the classifier's priors       (n, classes)
-    confusion: Array  # rows by true (down) and predicted class (across)
+    confusion: Array  # all rows by true (down) and predicted class (across)
 
 
-def predict_rows(classifier: Any, evidence: Evidence) -> Predictions:
-    """Classes and probabilities of all rows."""
-    machine, labels = classifier.machine_, evidence.labels
-    predicted = predicted_classes(machine.scores(evidence.projections))
-    return Predictions(
-        labels,
-        machine.probabilities(evidence.projections),
-        confusion_counts(labels, predicted, len(classifier.classes_)),
-    )
+def predict_rows(classifier: Reported, evidence: Evidence) -> Predictions:
+    """Classes and probabilities of all rows, or of a sample where there are very many."""
+    some = evidence.proportional()
+    values = evidence.values[some]
+    p = classifier.machine_.probabilities(values)
+    return Predictions(evidence.labels[some], values, p, evidence.confusion)
 
 
 def score_cards(predictions: Predictions, log_odds: Array | None = None) -> list[ScoreCard]:

@@ -1,0 +1,51 @@
+"""Numbers as the page writes them; `assets/numbers.js` writes the same.
+
+Counts have separators of thousands, costs too, with four significant digits where they are no whole
+numbers; scores have three decimals.
+"""
+
+from __future__ import annotations
+
+import math
+
+NOTHING = "–"
+
+
+def count(n: float) -> str:
+    """A number of rows."""
+    return f"{round(n):,}"
+
+
+def amount(x: float) -> str:
+    """A cost, or how many times as much."""
+    if not math.isfinite(x):
+        return NOTHING
+    if x == round(x) or abs(x) >= 1000:
+        return f"{round(x):,}"
+    return f"{float(f'{x:.4g}'):.10f}".rstrip("0").rstrip(".") if abs(x) >= 1e-4 else f"{x:.3g}"
+
+
+def times(ratio: float) -> str:
+    """A ratio for reading: two significant digits above ten, which is as much as is known."""
+    return f"{round(ratio):,}" if ratio >= 10 else f"{float(f'{ratio:.2g}'):g}"
+
+
+def percent(share: float) -> str:
+    """A share in per cent; nearly all is not all."""
+    if not math.isfinite(share):
+        return NOTHING
+    places = 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1
+    text = f"{100 * share:.{places}f}"
+    if float(text) in (0, 100) and share not in (0, 1):
+        text = "under 0.1" if share < 0.5 else "over 99.9"
+    return f"{text}\N{NO-BREAK SPACE}%"
+
+
+def probability(p: float) -> str:
+    """A share in per cent with all its digits, as beside an axis."""
+    return f"{100 * p:.6f}".rstrip("0").rstrip(".") + "\N{NO-BREAK SPACE}%"
+
+
+def score(value: float) -> str:
+    """A score between 0 and 1."""
+    return f"{value:.3f}"
