@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,11 @@ import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 from scipy.stats import binom
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_moons
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
     balanced_accuracy_score,
     brier_score_loss,
@@ -26,22 +30,30 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
 from extreme_entropy.machine import learnt
 from extreme_entropy.report import About, build_report, write_report
+from extreme_entropy.report import rows as rows_module
 from extreme_entropy.report.build import compared_sizes, write_page
 from extreme_entropy.report.classifiers import reported
+from extreme_entropy.report.columns import explained_rows, important_columns
 from extreme_entropy.report.evidence import collect as collect_of
-from extreme_entropy.report.live import MOST_ROWS
-from extreme_entropy.report.numbers import percent
+from extreme_entropy.report.live import MOST_ROWS, points_of
+from extreme_entropy.report.matrix import shown_matrix, worst_confusions
+from extreme_entropy.report.numbers import amount, count, percent, times
 from extreme_entropy.report.page import class_name
+from extreme_entropy.report.ranking import rank
+from extreme_entropy.report.rows import cell_text
 from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
+from extreme_entropy.report.table import left_out
 from extreme_entropy.report.text import json_block, visible
 
 HOSTILE = [
@@ -203,7 +215,8 @@ def test_the_page_says_what_the_data_are(classifier):
     assert "Predicting kind: report on 160 rows" in words
     for row in ("common 140 88 % 350", "rare 20 12 % 50", "Column missing a 7"):
         assert row in words.replace("\u00a0", " ")
-    assert "b 0" not in words
+    assert "Column missing a 7 " in words
+    assert "b 0" not in words[words.index("Column missing") :]
 
 
 # ------------------------------------------------------------------------ rows
@@ -708,3 +721,373 @@ def test_the_pages_code_runs(tmp_path, monkeypatch):
     (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     exec(code, {})  # noqa: S102 (our own page)
     assert "evaluated on 143 rows of <bdi>tumours</bdi>" in (tmp_path / "report.html").read_text()
+
+
+# ------------------------------------------------------------------------ what it costs
+
+
+def headline(page):
+    """The sentence in short, as text."""
+    start = page.index('id="headline">') + len('id="headline">')
+    text = re.sub(r"<[^>]+>", "", page[start : page.index("</p>", start)])
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+def points_on(page):
+    """The table of operating points, row by row."""
+    table = page[page.index('<table id="points">') :]
+    table = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    return [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in rows]
+
+
+def very_rare(seed=0, n=6000):
+    """A class of 0.8 %."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < n * 0.008, "fraud", "honest")
+    X = rng.normal(size=(n, 4)) + 1.8 * (y == "fraud")[:, None]
+    return X, y
+
+
+def test_a_model_of_equal_priors_is_compared_with_nothing_at_the_price_it_decides_by():
+    """A miss is as dear as there are common rows for a rare one, for it and for doing nothing."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
+    said = classifier.predict(X)
+    found, alarms = (
+        ((said == "fraud") & (y == "fraud")).sum(),
+        (said == "fraud")[y != "fraud"].sum(),
+    )
+    page = build_report(classifier, X, y)
+    words = headline(page)
+    weight = (y == "honest").sum() / (y == "fraud").sum()
+    cost, nothing = (48 - found) * weight + alarms, 48 * weight
+    assert (
+        f"Of 48 fraud rows the model finds {found} ({percent(found / 48)})".replace("\u00a0", " ")
+        in words
+    )
+    assert f"and misses {48 - found};" in words
+    precision = percent(found / (found + alarms)).replace("\u00a0", " ")
+    assert f"of the {count(found + alarms)} rows that it flags, {precision} are fraud" in words
+    assert f"{count(alarms)} are false alarms" in words
+    assert f"as dear as {times(weight)} false alarms" in words
+    assert f"that costs {amount(cost)}, and doing nothing would cost {amount(nothing)}." in words
+    assert cost < nothing / 2
+    # The same costs and rows in each column: at equal costs, too, there is a point that pays.
+    idle, now, cheapest = points_on(page)
+    assert (idle[3], idle[4]) == (amount(nothing), "48")
+    assert (now[3], now[4]) == (amount(cost), count(48 - found + alarms))
+    shares = {"fraud": 0.008, "honest": 0.992}
+    told = classifier.with_costs(priors=shares).predict(X)
+    assert int(cheapest[4]) <= (told != y).sum() < 48
+
+
+def test_stated_costs_are_those_of_the_sentence():
+    """At the frequencies of the rows, whatever the priors."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0, costs={"fraud": 20, "honest": 0.5})
+    said = classifier.fit(*very_rare()).predict(X)
+    page = build_report(classifier, X, y)
+    cost = 20 * (said != y)[y == "fraud"].sum() + 0.5 * (said != y)[y == "honest"].sum()
+    words = headline(page)
+    assert f"at 20 for a miss and 0.5 for a false alarm that costs {amount(cost)}" in words
+    assert "doing nothing would cost 960." in words
+
+
+def test_a_model_that_knows_frequencies_and_costs_has_one_price():
+    """One column of costs, and no word about other weights."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0, priors="empirical").fit(*very_rare())
+    page = build_report(classifier, X, y)
+    assert [len(row) for row in points_on(page)] == [4, 4, 4]
+    assert "if every mistake costs 1, that costs" in headline(page)
+    assert "weighs one miss" not in page
+
+
+def test_the_cheapest_point_is_that_of_all_thresholds():
+    """By trying every one of them."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
+    evidence = collect(classifier, [(X, y)])
+    ranking = rank(reported(classifier), evidence, evidence.rare)
+    score = -classifier.decision_function(X)  # fraud comes first
+    for miss, alarm in ((1, 1), (30, 1), (1, 2)):
+        tried = [
+            miss * (score <= cut)[y == "fraud"].sum() + alarm * (score > cut)[y == "honest"].sum()
+            for cut in [*score, np.inf, -np.inf]
+        ]
+        k = ranking.cheapest(miss, alarm)
+        assert ranking.costs(miss, alarm)[k] == min(tried)
+    order = np.argsort(-score, kind="stable")
+    for n in (1, 10, 480, 6000):
+        assert ranking.found_within(n) == (y == "fraud")[order[:n]].sum()
+
+
+def test_rows_of_equal_probability_cannot_be_cut_apart():
+    """The ranking has one point for all of them, and in between takes them in proportion."""
+    X, y = np.ones((40, 3)), np.repeat(["a", "b"], 20)
+    with pytest.warns(DegenerateWarning):
+        classifier = EEMClassifier(5, random_state=0).fit(X, y)
+    ranking = rank(reported(classifier), collect(classifier, [(X, y)]), 1)
+    assert ranking.flagged.tolist() == [0, 40]
+    assert ranking.found_within(10) == 5
+
+
+def test_numbers_have_one_format():
+    assert [count(n) for n in (0, 999, 1234567)] == ["0", "999", "1,234,567"]
+    shown = [amount(x) for x in (3, 1234.5, 12.34567, 0.5, 1e-5, float("nan"))]
+    assert shown == ["3", "1,234", "12.35", "0.5", "0.00001", "–"]
+    assert [times(x) for x in (104.3, 10, 8.95, 1.234)] == ["104", "10", "9", "1.2"]
+
+
+# ------------------------------------------------------------------------ columns and rows
+
+
+def one_column_matters(seed=0, n=500):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, np.where(X[:, 3] + 0.3 * rng.normal(size=n) > 1, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: EEMClassifier(40, relevance="learned", random_state=0),
+        lambda: EEMClassifier(40, relevance="uniform", random_state=0),
+        lambda: RandomForestClassifier(30, random_state=0),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+)
+def test_the_column_that_matters_is_named(make):
+    """By the classifier itself, or by shuffling the cells of each column."""
+    classifier = make().fit(*one_column_matters())
+    subject = reported(classifier, one_column_matters(1)[1])
+    evidence = collect_of(subject, [one_column_matters(1)])
+    found = important_columns(subject, evidence, [f"c{j}" for j in range(6)])
+    assert found.names[int(found.shares.argmax())] == "c3"
+    assert found.shares.max() > 0.5 or not found.shuffled
+    assert found.shares.sum() == pytest.approx(1)
+    assert found.shuffled == (subject.importances is None)
+
+
+def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
+    """Numbers, text, dates and gaps; towards the class to be found, whichever comes first."""
+    rng = np.random.default_rng(0)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "amount": np.round(rng.gamma(2, 100, n), 2),
+            "shop": rng.choice(["<b>x</b>", "kiosk"], n),
+            "day": pd.Timestamp("2024-02-29") + pd.to_timedelta(rng.integers(0, 90, n), unit="D"),
+        }
+    )
+    y = np.where(X["amount"] + 100 * (X["shop"] == "kiosk") > 420, "bad", "good")
+    X.loc[5, "amount"] = np.nan
+    classifier = EEMClassifier(40, random_state=0).fit(X[::2], y[::2])
+    X_new, y_new = X[1::2].reset_index(drop=True), y[1::2]
+    subject = reported(classifier)
+    evidence = collect_of(subject, [(X_new, y_new)])
+    rows = explained_rows(subject, evidence, list(X), evidence.rare)
+    assert {row.kind for row in rows} >= {"Sure hit", "Close decision"}
+    shares = {c: float((y_new == c).mean()) for c in ("bad", "good")}
+    p = classifier.with_costs(priors=shares).predict_proba(X_new)[:, 0]
+    contributions = -classifier.explain(X_new)  # "bad" comes first
+    for row in rows:
+        i = row.number - 1
+        assert row.towards == 0
+        assert row.probability == pytest.approx(p[i], rel=1e-9)
+        assert y_new[i] == classifier.classes_[row.label]
+        for part in row.parts:
+            j = list(X).index(part.name)
+            assert part.value == pytest.approx(contributions[i, j], rel=1e-6)
+            cell = X_new.iloc[i, j]
+            assert part.cell == (cell if j == 1 else f"{cell:.7g}" if j == 0 else str(cell.date()))
+    page = build_report(classifier, X_new, y_new)
+    assert "<b>x</b>" not in page
+    hits = np.flatnonzero((y_new == "bad") & (classifier.predict(X_new) == "bad"))
+    surest = hits[np.argmin(classifier.decision_function(X_new)[hits])]
+    assert rows[0].number == surest + 1
+
+
+def test_rows_of_any_classifier_are_explained_by_typical_values():
+    """What is added is what would be lost if the column had its median or commonest cell."""
+    X = pd.DataFrame({"a": np.arange(60.0), "b": list("xyz") * 20, "c": [1.0, np.nan] * 30})
+    y = (X["a"] + 10 * (X["b"] == "z") > 45).astype(int).to_numpy()
+    classifier = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["b"]), remainder="passthrough"),
+        HistGradientBoostingClassifier(min_samples_leaf=2, random_state=0),
+    ).fit(X, y)
+    subject = reported(classifier, y)
+    (found,) = subject.contributions(X[50:51], X)
+    own = subject.machine_.scores(subject.values(X[50:51]))[0]
+    for j, typical in enumerate((29.0, "x", 1.0)):
+        other = X[50:51].copy()
+        other.iloc[0, j] = typical
+        assert found[j] == pytest.approx(own - subject.machine_.scores(subject.values(other))[0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        *((1.0, "1"), (np.float32(0.1), "0.1"), (1234567.0, "1234567"), (None, "missing")),
+        *((float("nan"), "missing"), (pd.NaT, "missing"), (pd.NA, "missing"), (True, "true")),
+        *((np.int64(7), "7"), (pd.Timestamp("2024-01-02"), "2024-01-02"), ("<i>", "<i>")),
+        (pd.Timestamp("2024-01-02 03:04"), "2024-01-02 03:04:00"),
+        *(("a\nb", "a\\nb"), ("x" * 60, "x" * 48 + "…"), (float("inf"), "inf")),
+    ],
+)
+def test_cells_are_shown_as_in_the_data(cell, text):
+    assert cell_text(cell) == text
+
+
+@pytest.mark.parametrize("form", ["array", "sparse", "pandas", "polars", "arrow"])
+def test_rows_of_every_form_can_be_taken_mixed_and_read(form):
+    """The cells of one column from other rows; all else as it was."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    values = np.arange(12.0).reshape(4, 3)
+    names = {f"c{j}": values[:, j] for j in range(3)}
+    make = {"array": np.array, "sparse": sp.csr_matrix, "pandas": lambda v: pd.DataFrame(names)}
+    make |= {"polars": lambda v: pl.DataFrame(names), "arrow": lambda v: pa.table(names)}
+    X = make[form](values)
+    some = rows_module.take(X, np.array([3, 1]))
+    mixed = rows_module.with_column_of(some, 1, X, np.array([0, 2]))
+    both = rows_module.stacked([mixed, some])
+    expected = np.array([[9, 1, 11], [3, 7, 5], [9, 10, 11], [3, 4, 5]])
+    for i, row in enumerate(expected):
+        assert rows_module.cells_of(both, i) == [f"{cell:g}" for cell in row]
+    np.testing.assert_array_equal(rows_module.column_as_array(both, 1), expected[:, 1])
+
+
+# ------------------------------------------------------------------------ any classifier
+
+
+def test_probabilities_of_any_classifier_are_kept():
+    """Classes, probabilities and scores are those of predict_proba, also of several classes."""
+    for X, y in (overlapping(), load_iris(return_X_y=True)):
+        classifier = LogisticRegression(max_iter=500).fit(X[::2], y[::2])
+        subject = reported(classifier, y[1::2])
+        values = subject.values(X[1::2])
+        p = classifier.predict_proba(X[1::2])
+        np.testing.assert_allclose(subject.machine_.probabilities(values), p, rtol=1e-9)
+        evidence = collect_of(subject, [(X[1::2], y[1::2])])
+        theirs = confusion_matrix(y[1::2], classifier.predict(X[1::2]))
+        np.testing.assert_array_equal(evidence.confusion, theirs)
+        for pair, (i, j) in enumerate(subject.machine_.pairs):
+            n = evidence.counts
+            odds = np.log(p[:, j] / p[:, i]) - np.log(n[j] / n[i])
+            np.testing.assert_allclose(subject.pair_values(values, pair), odds, atol=1e-9)
+
+
+def test_a_class_that_is_never_possible_stays_finite():
+    """Probabilities of exactly 0 and 1, as of a tree."""
+    X, y = overlapping()
+    page = build_report(DecisionTreeClassifier(random_state=0).fit(X, y), *overlapping(seed=1))
+    assert "In short" in page
+    assert np.isfinite(data_of(page)["frames"]["projection"]["x"]).all()
+
+
+def test_a_search_and_a_threshold_are_reported_as_what_they_wrap():
+    """And where predict does not follow the probabilities, the page says so."""
+    X, y = overlapping()
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2).fit(X, y)
+    ours = GridSearchCV(EEMClassifier(10, random_state=0), {"n_hidden": [5, 10]}, cv=2).fit(X, y)
+    assert "LogisticRegression" in build_report(search, *overlapping(seed=1))
+    assert "with_costs" in build_report(ours, *overlapping(seed=1))
+    fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.05).fit(X, y)
+    new, labels = overlapping(seed=1)
+    differ = (fixed.predict(new) != search.classes_[fixed.predict_proba(new).argmax(1)]).sum()
+    assert differ
+    words = " ".join(build_report(fixed, new, labels).split())
+    assert f"most probable class in {differ} of 400 rows" in words
+    assert "most probable class" not in build_report(search, new, labels)
+
+
+def test_what_predict_proba_gives_is_checked():
+    class Odd(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X) * np.nan
+
+    X, y = overlapping()
+    with pytest.raises(InputError, match=r"finite numbers of shape \(400, 2\).*with NaN"):
+        build_report(Odd().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("form", ["sparse", "pandas", "list"])
+def test_any_classifier_takes_rows_in_its_own_form(form):
+    X, y = overlapping()
+    make = {"sparse": sp.csr_matrix, "pandas": pd.DataFrame, "list": lambda X: X.tolist()}[form]
+    classifier = RandomForestClassifier(10, random_state=0).fit(make(X[:200]), y[:200])
+    page = build_report(classifier, make(X[200:]), y[200:])
+    assert page.count('class="parts"') >= 4
+
+
+# ------------------------------------------------------------------------ many classes
+
+
+def test_the_worst_confusions_are_told_and_shaded():
+    """By rows; a matrix of very many classes shows those with the most mistakes."""
+    rng = np.random.default_rng(0)
+    confusion = np.diag(rng.integers(50, 90, 40)) + rng.integers(0, 2, (40, 40))
+    confusion[3, 7], confusion[20, 1] = 25, 12
+    first, second, _ = worst_confusions(confusion)
+    assert (first.true, first.predicted, first.rows) == (3, 7, 25)
+    assert first.share == 25 / confusion[3].sum()
+    assert (second.true, second.predicted) == (20, 1)
+    assert worst_confusions(np.diag([3, 4, 5])) == []
+    shown = shown_matrix(confusion)
+    assert len(shown.classes) == 30
+    assert shown.left_out == 10
+    assert {1, 3, 7, 20} <= set(shown.classes)
+    shades, cells = np.array(shown.shades), np.array(shown.cells)
+    assert ((shades > 0) == (cells > 0)).all()
+    assert shades.max() <= 9
+    assert shades[shown.classes.index(3), shown.classes.index(7)] > 3
+
+
+def test_colours_do_not_repeat_and_costs_are_told():
+    """Six classes have one each; more have none. Costs are listed as given."""
+    rng = np.random.default_rng(0)
+    for k in (6, 7):
+        y = np.repeat([f"k{i}" for i in range(k)], 30)
+        X = rng.normal(size=(30 * k, 4)) + 3 * rng.normal(size=(k, 4))[np.repeat(range(k), 30)]
+        classifier = EEMClassifier(20, random_state=0, costs={"k2": 4.5}).fit(X, y)
+        page = build_report(classifier, X, y)
+        hues = set(re.findall(r'<bdi class="name hue(\d+)"', page))
+        assert hues == (set("012345") if k == 6 else set())
+        text = " ".join(" ".join(Parsed(page).text).split())
+        assert "k1 1 k2 4.5 k3 1" in text
+        assert "correctly" in headline(page)
+
+
+def test_a_map_is_drawn_only_where_it_says_something():
+    """Two columns, or classes that lie apart in the plane; not a cloud without order."""
+    X, y = make_moons(300, noise=0.4, random_state=0)
+    assert 'id="plane"' in build_report(EEMClassifier(20, random_state=0).fit(X, y), X, y)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 150)
+    apart = rng.normal(size=(300, 6)) + 2 * (y == "b")[:, None]
+    within = rng.normal(size=(300, 20)) + np.eye(20)[0] * (3 * (y == "b"))[:, None]
+    for X, drawn in ((apart, True), (within, False)):
+        page = build_report(EEMClassifier(20, random_state=0).fit(X[::2], y[::2]), X, y)
+        assert ('id="plane"' in page) == drawn
+
+
+# ------------------------------------------------------------------------ tables
+
+
+def test_a_baseline_stands_beside_the_estimate():
+    classifier = EEMClassifier(20, random_state=0).fit(*overlapping())
+    about = About(
+        estimate=SimpleNamespace(gmean=0.861, low=0.84, high=0.88),
+        baseline=SimpleNamespace(name="Gradient boosting", gmean=0.9, low=0.88, high=0.92),
+    )
+    page = build_report(classifier, *overlapping(seed=1), about=about)
+    words = " ".join(" ".join(Parsed(page).text).split())
+    assert "0.861 (0.840 to 0.880)" in words
+    assert "Gradient boosting on the same rows 0.900 (0.880 to 0.920)" in words
+    assert 'id="baseline"' not in build_report(classifier, *overlapping(seed=1))
+
+
+def test_columns_that_the_user_dropped_are_no_warning():
+    dropped = {"name": "left out by --drop", "id": "all values differ"}
+    assert left_out(dropped) == ["Column id was left out: all values differ"]

@@ -7,6 +7,7 @@ numbers; scores have three decimals.
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 NOTHING = "–"
 
@@ -22,7 +23,7 @@ def amount(x: float) -> str:
         return NOTHING
     if x == round(x) or abs(x) >= 1000:
         return f"{round(x):,}"
-    return f"{float(f'{x:.4g}'):.10f}".rstrip("0").rstrip(".") if abs(x) >= 1e-4 else f"{x:.3g}"
+    return f"{Decimal(f'{x:.4g}'):,f}"
 
 
 def times(ratio: float) -> str:

@@ -71,12 +71,12 @@ def draw(
         plot(ax)
         for panel in figure.axes:
             _bare(panel)
-        _make_room(figure)
         figure.patch.set_visible(False)
         file = io.BytesIO()
         with warnings.catch_warnings():
             # The browser has letters that matplotlib's own font has not.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            _make_room(figure)
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         return Picture(_inline(file.getvalue(), name, title, hues), _frame(ax, height))
 

@@ -8,7 +8,7 @@ const format = {
   amount(x) {
     if (!Number.isFinite(x)) return "–";
     if (x === Math.round(x) || Math.abs(x) >= 1000) return Math.round(x).toLocaleString("en-US");
-    return String(Number(x.toPrecision(Math.abs(x) >= 1e-4 ? 4 : 3)));
+    return x.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   },
   times(ratio) {
     return ratio >= 10 ? Math.round(ratio).toLocaleString("en-US") : String(Number(ratio.toPrecision(2)));
