@@ -42,9 +42,12 @@ HOSTILE = [
 ]
 
 
-def unavailable(why):
+BROWSER = "apt-get install chromium && pip install playwright, or set CHROMIUM"
+
+
+def unavailable(why, cure=BROWSER):
     """Skip with a reason, or fail where a browser is required."""
-    reason = f"{why}: apt-get install chromium && pip install playwright, or set CHROMIUM"
+    reason = f"{why}: {cure}"
     if os.environ.get("EXTREME_ENTROPY_BROWSER") == "required":
         pytest.fail(f"EXTREME_ENTROPY_BROWSER=required, but {reason}")
     pytest.skip(reason)
@@ -842,7 +845,7 @@ def axe():
     here = Path(sys.prefix, "axe", "node_modules", "axe-core", "axe.min.js")
     path = Path(os.environ.get("EXTREME_ENTROPY_AXE") or here)
     if not path.exists():
-        unavailable("axe-core is not there (make test installs it by npm)")
+        unavailable("axe-core is not there", "install npm and run `make test`, which fetches it")
     return path.read_text(encoding="utf-8")
 
 

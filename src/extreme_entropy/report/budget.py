@@ -68,11 +68,10 @@ def draw_costs(ranking: Ranking, economy: Economy) -> Picture:
     return draw("costcurve", "Cost of mistakes by the number of rows flagged", plot, SIZE)
 
 
-def round_budget(n: float) -> int:
-    """About a hundredth of the rows, as a number that people say."""
-    wanted = max(1.0, n / 100)
-    power = 10 ** int(np.floor(np.log10(wanted)))
-    return int(next(k * power for k in (5, 2, 1) if k * power <= wanted))
+def round_budget(rows: float) -> int:
+    """No more than so many rows, as a number that people say."""
+    power = 10 ** int(np.floor(np.log10(rows)))
+    return int(next(k * power for k in (5, 2, 1) if k * power <= rows))
 
 
 def _axes(ax: Any, ranking: Ranking) -> None:

@@ -19,7 +19,7 @@ from ..metrics import confusion_counts, predicted_classes
 from ..plots.inputs import label_positions
 from ..plots.regions import MOST_POINTS, evenly_of_each
 from .classifiers import Reported
-from .rows import stacked, take
+from .rows import as_rows, stacked, take
 from .telling import Telling, TellingRow
 
 Array = np.ndarray[Any, Any]
@@ -106,8 +106,9 @@ def _in_parts(
 ) -> Iterator[tuple[Any, Any, Array]]:
     """Checked rows, the same as they were given, and labels: few enough to compute at once."""
     columns = max(1, len(classifier.machine_.pairs))
-    for given, y in batches:
-        X = classifier.checked(given)
+    for rows, y in batches:
+        given = as_rows(rows)
+        X = classifier.checked(rows)
         labels = label_positions(classifier, X, y)
         step = max(1, AT_ONCE // columns)
         if X.shape[0] <= step:

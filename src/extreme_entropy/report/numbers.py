@@ -27,8 +27,8 @@ def amount(x: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """A ratio for reading: two significant digits above ten, which is as much as is known."""
-    return f"{round(ratio):,}" if ratio >= 10 else f"{float(f'{ratio:.2g}'):g}"
+    """A ratio with three significant digits."""
+    return f"{round(ratio):,}" if ratio >= 100 else f"{float(f'{ratio:.3g}'):g}"
 
 
 def percent(share: float) -> str:

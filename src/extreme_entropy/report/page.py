@@ -149,7 +149,7 @@ def _two_classes(
     rare = evidence.rare
     ranking = rank(classifier, evidence, rare)
     money = economy(classifier, evidence, ranking, rare)
-    budget = round_budget(ranking.rows)
+    budget = round_budget(ranking.total)
     pair = draw_pairs(classifier, evidence)[0]
     display, curves = draw_curves(classifier, predictions, rare)
     pictures = {

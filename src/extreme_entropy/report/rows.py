@@ -95,7 +95,7 @@ def cell_text(cell: Any) -> str:
     """A cell as text, harmless and short."""
     if isinstance(cell, np.generic):
         cell = cell.item()
-    if cell is None or cell != cell or str(cell) in ("<NA>", "NaT"):
+    if cell is None or str(cell) in ("<NA>", "NaT", "nan"):
         return "missing"
     if isinstance(cell, bool):
         return str(cell).lower()
