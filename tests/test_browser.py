@@ -764,19 +764,19 @@ def test_every_control_has_a_name_and_shows_its_focus(open_page):
     """Tab reaches each of them in turn."""
     page = open_page(report("rare second"))
     reached = []
-    for _ in range(7):
+    for _ in range(8):
         page.keyboard.press("Tab")
         reached.append(
             page.evaluate(
                 """() => {
                   const e = document.activeElement;
                   const names = [...(e.labels || [])].map((label) => label.textContent.trim());
-                  return [e.id || e.name, names.join(" ") || e.textContent.trim(),
+                  return [e.id || e.name || e.localName, names.join(" ") || e.textContent.trim(),
                     parseFloat(getComputedStyle(e).outlineWidth)];
                 }"""
             )
         )
-    order = ["to-cheapest", "ratio", "cost1", "cost0", "point", "reset", "budget-rows"]
+    order = ["to-cheapest", "summary", "ratio", "cost1", "cost0", "point", "reset", "budget-rows"]
     assert [name for name, *_ in reached] == order
     assert all(label and outline >= 2 for _, label, outline in reached)
 
@@ -797,7 +797,7 @@ def test_one_of_several_lines_is_chosen_by_keyboard(open_page):
     classifier = EEMClassifier(30, random_state=0).fit(*ternary())
     page = open_page(build_report(classifier, *ternary(1)))
     assert page.locator("[data-pair]:visible").count() == 0  # on demand only
-    page.focus("summary")
+    page.focus(".on-demand summary")
     page.keyboard.press("Enter")
     assert page.locator("[data-pair]:visible").count() == 1
     page.focus("#pair")

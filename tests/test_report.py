@@ -835,7 +835,7 @@ def test_rows_of_equal_probability_cannot_be_cut_apart():
 def test_numbers_have_one_format():
     assert [count(n) for n in (0, 999, 1234567)] == ["0", "999", "1,234,567"]
     shown = [amount(x) for x in (3, 1234.5, 12.34567, 0.5, 1e-5, float("nan"))]
-    assert shown == ["3", "1,234", "12.35", "0.5", "0.00001", "–"]
+    assert shown == ["3", "1,235", "12.35", "0.5", "0.00001", "–"]
     assert [times(x) for x in (1043.2, 10, 8.954, 1.2)] == ["1,043", "10", "8.95", "1.2"]
 
 

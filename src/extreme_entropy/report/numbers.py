@@ -13,8 +13,8 @@ NOTHING = "–"
 
 
 def count(n: float) -> str:
-    """A number of rows."""
-    return f"{round(n):,}"
+    """A number of rows, rounded as in JavaScript."""
+    return f"{math.floor(n + 0.5):,}"
 
 
 def amount(x: float) -> str:
@@ -22,13 +22,13 @@ def amount(x: float) -> str:
     if not math.isfinite(x):
         return NOTHING
     if x == round(x) or abs(x) >= 1000:
-        return f"{round(x):,}"
+        return count(x)
     return f"{Decimal(f'{x:.4g}'):,f}"
 
 
 def times(ratio: float) -> str:
     """A ratio with three significant digits."""
-    return f"{round(ratio):,}" if ratio >= 100 else f"{float(f'{ratio:.3g}'):g}"
+    return count(ratio) if ratio >= 100 else f"{float(f'{ratio:.3g}'):g}"
 
 
 def percent(share: float) -> str:

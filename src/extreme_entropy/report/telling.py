@@ -89,7 +89,7 @@ class Telling:
         kinds: dict[str, Any] = {}
         if self._binary:
             rare = int(counts[1] <= counts[0])
-            kinds: dict[str, Any] = {
+            kinds = {
                 "hit": (rare, rare),
                 "alarm": (1 - rare, rare),
                 "miss": (rare, 1 - rare),
