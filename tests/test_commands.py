@@ -735,6 +735,26 @@ def test_memory_does_not_grow_with_the_table(tmp_path):
     assert peaks[1] - peaks[0] < 360_000 * 21 * 8 / 2**20
 
 
+def test_memory_of_an_evaluation_does_not_grow_with_the_table(tmp_path, rng):
+    """Forty times the rows take less memory in addition than their labels and probabilities."""
+    model = tmp_path / "m.eem"
+    X = rng.normal(size=(2000, 2))
+    write_rows(tmp_path / "train.parquet", X)
+    eem("fit", tmp_path / "train.parquet", "--target", "ill", *QUICK, "-o", model)
+    peaks = []
+    for n in (100_000, 4_000_000):
+        write_rows(tmp_path / f"{n}.parquet", np.resize(X, (n, 2)))
+        peaks.append(peak_megabytes("evaluate", model, tmp_path / f"{n}.parquet"))
+    assert peaks[1] - peaks[0] < 4_000_000 * 5 * 8 / 2**20
+
+
+def write_rows(path, X):
+    """A table in row groups of which few are read at a time."""
+    columns = {f"x{j}": X[:, j] for j in range(X.shape[1])}
+    ill = (X[:, 0] + X[:, 1] > 1.5).astype(int)
+    pq.write_table(pa.table({**columns, "ill": ill}), path, row_group_size=50_000)
+
+
 def test_completion_knows_the_commands_and_options():
     """What click offers the shell; see docs/command.md."""
     line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}
@@ -755,3 +775,19 @@ def test_without_pyarrow_the_command_names_the_extra():
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr == "Error: Tables need pyarrow: pip install 'extreme-entropy[cli]'\n"
+
+
+def test_forgetting_a_whole_class_says_what_the_model_needs(home, tmp_path):
+    """It cannot be evaluated, so that is not advised."""
+    ill = people().filter(pa.compute.equal(people()["ill"], "yes"))
+    table, out = write(ill, tmp_path / "ill.parquet"), tmp_path / "rest.eem"
+    shown = eem("forget", home / "m.eem", table, "-o", out).stdout
+    assert "No rows of yes are left" in shown
+    assert f"--like {out}" in shown
+    assert "eem evaluate" not in shown
+
+
+def test_forced_forgetting_of_strange_rows_is_pointed_out(home, tmp_path):
+    words = ("forget", home / "m.eem", write(people(5, 7), tmp_path / "new.csv"), "--force")
+    done = eem(*words, "-o", tmp_path / "rest.eem")
+    assert "Note: At least 5 of these rows were not found among those learnt" in done.stderr

@@ -488,12 +488,13 @@ def test_weights_whose_squares_are_no_numbers_are_refused(weight):
 
 @pytest.mark.parametrize("as_blocks", [False, True], ids=["memory", "Dask"])
 @pytest.mark.parametrize("kind", [EEMClassifier, EEKMClassifier])
-def test_a_far_off_row_leaves_the_others_apart(kind, as_blocks, rng):
-    """It takes up all bins of the hash but a few; the others must not be taken for one row."""
+@pytest.mark.parametrize("far", [[1e7], [1e30], [1e60, 1e30, 1e12]], ids=lambda far: f"{far[0]:g}")
+def test_far_off_rows_leave_the_others_apart(far, kind, as_blocks, rng):
+    """They take up all bins of the hash but a few; the others must not be taken for one row."""
     X = rng.normal(size=(600, 5))
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
     plain = kind(60, scale="quantile", random_state=0).fit(X[:400], y[:400])
-    X[0] *= 1e7
+    X[: len(far)] *= np.array(far)[:, None]
     given = X[:400], y[:400]
     if as_blocks:
         da = pytest.importorskip("dask.array")
@@ -501,6 +502,7 @@ def test_a_far_off_row_leaves_the_others_apart(kind, as_blocks, rng):
     spoilt = kind(60, scale="quantile", random_state=0).fit(*given)
     assert spoilt.score(X[400:], y[400:]) > plain.score(X[400:], y[400:]) - 0.05
     assert spoilt.summary_.counts.min() > 20  # all folds have rows
+    assert len(np.unique(spoilt.feature_map_.content(X[len(far) : 400]))) == 400 - len(far)
 
 
 def test_rows_that_are_repeated_keep_the_coarse_hash(rng):

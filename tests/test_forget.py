@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, ExtremeEntropyClassifier
-from extreme_entropy.errors import ForgetError
+from extreme_entropy.errors import ForcedWarning, ForgetError
 from extreme_entropy.moments import sketch
 from extreme_entropy.moments.sketch import NO_ROWS, RowSketch
 
@@ -94,7 +94,8 @@ def test_a_month_that_was_never_learnt_is_refused(classifier):
     with pytest.raises(ForgetError, match="never learnt"):
         fitted.forget(X[:1], 1 - y[:1])  # with another label
     assert np.array_equal(fitted.decision_function(X), before)
-    fitted.forget(X[200:201], y[200:201], force=True)
+    with pytest.warns(ForcedWarning, match="At least 1 of these rows"):
+        fitted.forget(X[200:201], y[200:201], force=True)
     assert not np.array_equal(fitted.decision_function(X), before)
 
 

@@ -21,6 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.errors import InputError
 
 ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
 KERNELS = ["rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
@@ -736,3 +737,14 @@ def test_projections_put_the_class_means_two_apart():
     for machine in BOTH:
         line = clone(machine).fit(X, y).project(X)
         np.testing.assert_allclose(line[y == 1].mean() - line[y == 0].mean(), 2)
+
+
+@pytest.mark.parametrize("as_blocks", [False, True], ids=["memory", "Dask"])
+def test_labels_that_are_none_are_counted_and_refused(as_blocks, rng):
+    """Rather than taken for numbers of a regression."""
+    X, y = rng.normal(size=(30, 2)), np.array(["a", "b", None] * 10, dtype=object)
+    if as_blocks:
+        da = pytest.importorskip("dask.array")
+        X, y = da.from_array(X, chunks=(30, 2)), da.from_array(y, chunks=30)
+    with pytest.raises(InputError, match="10 of 30 are None"):
+        EEMClassifier(5).fit(X, y)

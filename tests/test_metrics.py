@@ -10,7 +10,15 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.svm import SVC
 
 from extreme_entropy import gmean_score
-from extreme_entropy.metrics import balanced_accuracy, get_scorer, gmean_scorer
+from extreme_entropy.metrics import (
+    RunningAUC,
+    RunningProbabilityScores,
+    balanced_accuracy,
+    confusion_counts,
+    get_scorer,
+    gmean_scorer,
+    scores_with_intervals,
+)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
@@ -52,3 +60,52 @@ def test_scorers_by_name():
     assert 0.9 < grid.best_score_ <= 1.0
     with pytest.raises(ValueError, match="gmeen"):
         get_scorer("gmeen")
+
+
+def probabilities(rng, n, k):
+    """Labels, and probabilities that know a little of them."""
+    labels = rng.integers(0, k, n)
+    odds = rng.normal(size=(n, k)) + 0.8 * np.eye(k)[labels]
+    p = np.exp(odds)
+    return labels, p / p.sum(axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_scores_of_batches_are_those_of_all_rows(rng, k):
+    labels, p = probabilities(rng, 1000, k)
+    area, losses = RunningAUC(k), RunningProbabilityScores()
+    for part in np.array_split(np.arange(1000), [0, 1, 300, 301]):
+        area.add(labels[part], p[part])
+        losses.add(labels[part], p[part])
+    whole = scores_with_intervals(confusion_counts(labels, p.argmax(axis=1), k), labels, p)
+    assert area.interval() == whole["auc"]
+    for ours, theirs in zip(
+        vars_of(losses.scores()["brier"]), vars_of(whole["brier"]), strict=True
+    ):
+        assert ours == pytest.approx(theirs, rel=1e-12)
+
+
+def vars_of(score):
+    """Value and both ends."""
+    return score.value, score.low, score.high
+
+
+@pytest.mark.parametrize("k", [2, 4])
+def test_auc_of_very_many_rows_is_counted_in_bins(rng, k):
+    """Nearly the same area; the interval is no narrower, and with two classes the same."""
+    labels, p = probabilities(rng, 20_000, k)
+    exact, binned = RunningAUC(k), RunningAUC(k, most_kept=5000)
+    for part in np.array_split(np.arange(20_000), 30):
+        exact.add(labels[part], p[part])
+        binned.add(labels[part], p[part])
+    one, other = exact.interval(), binned.interval()
+    assert other.value == pytest.approx(one.value, abs=1e-5)
+    widths = [score.high - score.low for score in (one, other)]
+    assert widths[1] > widths[0] * (1 - 1e-4)
+    assert widths[1] < widths[0] * (1 + 1e-4 if k == 2 else 2)
+
+
+def test_auc_in_bins_is_not_defined_without_a_class(rng):
+    running = RunningAUC(2, most_kept=10)
+    running.add(np.zeros(50, int), np.full((50, 2), 0.5))
+    assert running.interval().value is None

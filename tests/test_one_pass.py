@@ -13,7 +13,7 @@ from sklearn.model_selection import (
 )
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
-from extreme_entropy.errors import InputError
+from extreme_entropy.errors import FewRowsWarning, InputError
 from extreme_entropy.features.landmarks import whitening
 from extreme_entropy.features.neurons import draw_radial
 from extreme_entropy.machine.machine import solve
@@ -260,6 +260,31 @@ def test_a_number_of_folds_forgets_the_order_of_rows(rng):
     assert np.array_equal(folds[300:400], folds[:100])
     order = rng.permutation(600)
     assert np.array_equal(search.fit(X[order], y[order]).folds_, folds[order])
+
+
+@pytest.mark.parametrize("n_tiny", [1, 2, 5])
+@pytest.mark.parametrize("kind", [EEMClassifierCV, EEKMClassifierCV])
+def test_a_class_of_very_few_rows_is_named_and_does_not_decide(kind, n_tiny, rng):
+    """Two classes are told apart; the third has rows that nothing can learn."""
+    X = rng.normal(size=(200 + n_tiny, 3))
+    y = np.where(X[:, 0] > 0, "right", "left")
+    y[200:] = "tiny"
+    with pytest.warns(FewRowsWarning, match=rf"'tiny': {n_tiny}\}}.*others decide"):
+        search = kind([5, 10], cv=4, random_state=0).fit(X, y)
+    assert search.best_score_ > 0.8
+    assert search.classes_.tolist() == ["left", "right", "tiny"]
+    assert search.best_estimator_.summary_.counts.sum(axis=1)[2] == n_tiny  # it is learnt
+    assert (search.folds_[200:] == -1).all()
+    assert (search.folds_[:200] >= 0).all()
+
+
+def test_of_two_classes_a_very_small_one_still_decides_with_a_warning(rng):
+    X = rng.normal(size=(100, 2))
+    y = (np.arange(100) < 5).astype(int)
+    X[y == 1] += 6
+    with pytest.warns(FewRowsWarning, match="uncertain"):
+        search = EEMClassifierCV([5, 10], cv=3, random_state=0).fit(X, y)
+    assert (search.folds_ >= 0).all()
 
 
 def test_a_rare_class_is_dealt_to_the_folds_in_turn(rng):

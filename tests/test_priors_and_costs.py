@@ -1,5 +1,7 @@
 """Priors and costs move the thresholds, never the fit."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -234,6 +236,90 @@ def test_priors_of_more_classes_favour_the_likelier():
     np.testing.assert_allclose(q.sum(axis=1), 1)
     assert (q[:, 2] >= p - 1e-9).all()
     assert q[:, 2].mean() > p.mean() + 0.01
+
+
+# -------------------------------------------------------------------- matrices of costs
+
+MATRIX = np.array([[0.0, 1.0, 9.0], [2.0, 0.0, 1.0], [1.0, 30.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [partial(EEMClassifier, 20), partial(ExtremeEntropyClassifier, n_landmarks=20)],
+    ids=["EEM", "forest"],
+)
+def test_a_matrix_of_costs_decides_for_the_least_expected_cost(kind, tmp_path):
+    """Counted row by row from the probabilities; as an array, as dicts, refitted and loaded."""
+    X, y = ternary()
+    fitted = kind(random_state=0).fit(X, y)
+    by_hand = fitted.classes_[
+        [int(np.argmin([sum(p[i] * MATRIX[i, j] for i in range(3)) for j in range(3)]))
+         for p in fitted.predict_proba(X)]
+    ]  # fmt: skip
+    assert (by_hand != fitted.predict(X)).any()
+    by_label = {
+        a: {b: MATRIX[i, j] for j, b in enumerate((10, 20, 30)) if i != j}
+        for i, a in enumerate((10, 20, 30))
+    }
+    costly = fitted.with_costs(MATRIX)
+    refitted = kind(random_state=0, costs=MATRIX.tolist()).fit(X, y)
+    costly.save(tmp_path / "m.eem")
+    for other in (costly, fitted.with_costs(by_label), refitted, load(tmp_path / "m.eem")):
+        np.testing.assert_array_equal(other.predict(X), by_hand)
+        np.testing.assert_array_equal(other.predict_proba(X), fitted.predict_proba(X))
+        np.testing.assert_allclose(other.machine_.costs, MATRIX)
+    np.testing.assert_array_equal(costly.with_costs().predict(X), fitted.predict(X))
+
+
+def test_costs_left_out_of_dicts_are_one_and_rows_of_equal_costs_are_those_of_a_class():
+    X, y = ternary()
+    fitted = EEMClassifier(30, random_state=0).fit(X, y)
+    by_class = fitted.with_costs({20: 7})
+    for same in ({20: {10: 7, 30: 7}}, [[0, 1, 1], [7, 0, 7], [1, 1, 0]]):
+        np.testing.assert_array_equal(
+            fitted.with_costs(same).decision_function(X), by_class.decision_function(X)
+        )
+    np.testing.assert_allclose(
+        fitted.with_costs({20: {10: 7}}).machine_.costs, [[0, 1, 1], [7, 0, 1], [1, 1, 0]]
+    )
+
+
+def test_a_matrix_for_two_classes_is_a_cost_for_each():
+    X, y = binary()
+    fitted = EEMClassifier(20, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(
+        fitted.with_costs([[0, 3], [12, 0]]).decision_function(X),
+        fitted.with_costs({"no": 3, "yes": 12}).decision_function(X),
+    )
+
+
+def test_thresholds_of_a_pair_follow_from_the_matrix():
+    """Where the log-odds of the pair cross the ratio of its two costs."""
+    X, y = ternary()
+    fitted = EEMClassifier(30, random_state=0).fit(X, y).with_costs(MATRIX)
+    for (i, j), gaussian, found in zip(
+        fitted.machine_.pairs, fitted.machine_.gaussians, fitted.thresholds_, strict=True
+    ):
+        np.testing.assert_allclose(
+            gaussian.log_ratio(found), np.log(MATRIX[i, j] / MATRIX[j, i]), atol=1e-9
+        )
+
+
+@pytest.mark.parametrize(
+    ("costs", "match"),
+    [
+        (np.ones((2, 2)), "row and a column for each of 3 classes.*\\(2, 2\\)"),
+        (np.ones((3, 3)), "zeros on its diagonal"),
+        (np.zeros((3, 3)), "positive and finite"),
+        ([[0, 1, "a"], [1, 0, 1], [1, 1, 0]], "positive and finite"),
+        ({10: {40: 2}}, "may name only the classes.*40"),
+        ({10: {20: -2}}, "positive and finite"),
+    ],
+)
+def test_impossible_matrices_are_refused(costs, match):
+    X, y = ternary()
+    with pytest.raises(InputError, match=match):
+        EEMClassifier(10, random_state=0, costs=costs).fit(X, y)
 
 
 # -------------------------------------------------------------------- what is refused

@@ -52,7 +52,7 @@ from extreme_entropy.report.numbers import amount, count, percent, times
 from extreme_entropy.report.page import class_name
 from extreme_entropy.report.ranking import rank
 from extreme_entropy.report.rows import cell_text
-from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
+from extreme_entropy.report.scores import possible_mistakes, score_cards
 from extreme_entropy.report.table import left_out
 from extreme_entropy.report.text import json_block, visible
 
@@ -129,10 +129,7 @@ def text_at(page, name):
 def test_scores_are_those_that_scikit_learn_gives(classifier):
     """GMean, balanced accuracy, AUC and Brier of `predict` and `predict_proba`."""
     X, y = overlapping(seed=1)
-    scores = {
-        score.name: score
-        for score in score_cards(predict_rows(reported(classifier), collect(classifier, [(X, y)])))
-    }
+    scores = {score.name: score for score in score_cards(collect(classifier, [(X, y)]))}
     p, said = classifier.predict_proba(X)[:, 1], classifier.predict(X)
     assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
     ours = scores["Balanced accuracy"].value
@@ -144,9 +141,9 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
 
 def were_learnt(classifier, evidence):
     """Whether the rows of a report are those of the fit."""
-    given = (evidence.labels, evidence.values[:, 0])
-    found = learnt.were_learnt(classifier.machine_, classifier.summary_, *given)
-    return found
+    n = len(classifier.classes_)
+    seen = learnt.ProjectionMoments.of(evidence.labels, evidence.values[:, 0], n)
+    return learnt.were_learnt(classifier.machine_, classifier.summary_, seen)
 
 
 def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):
@@ -248,7 +245,7 @@ def test_rows_whose_mean_or_spread_differs_were_not_learnt(classifier, change):
     for c in (0, 1):
         moved[evidence.labels == c] = change(moved[evidence.labels == c])
     assert not were_learnt(classifier, replace(evidence, values=moved))
-    sums = learnt.ProjectionSums.of(evidence.labels, moved[:, 0], 2)
+    sums = learnt.ProjectionMoments.of(evidence.labels, moved[:, 0], 2)
     assert not reported(classifier).were_learnt(sums)
 
 
@@ -280,7 +277,9 @@ def test_batches_are_as_good_as_all_rows_at_once(classifier):
     np.testing.assert_allclose(whole.values, parts.values, rtol=1e-9)
     np.testing.assert_array_equal(whole.confusion, parts.confusion)
     np.testing.assert_allclose(whole.sums.means, parts.sums.means, rtol=1e-9)
-    np.testing.assert_allclose(whole.sums.variances, parts.sums.variances, rtol=1e-9)
+    np.testing.assert_allclose(whole.sums.deviations, parts.sums.deviations, rtol=1e-9)
+    assert whole.auc == parts.auc
+    assert whole.brier.value == pytest.approx(parts.brier.value, rel=1e-9)
     assert [row.number for row in whole.telling] == [row.number for row in parts.telling]
     for evidence in (whole, parts):
         assert len(evidence.row_labels) == evidence.rows.shape[0] <= 800
@@ -1056,6 +1055,33 @@ def test_colours_do_not_repeat_and_costs_are_told():
         text = " ".join(" ".join(Parsed(page).text).split())
         assert "k1 1 k2 4.5 k3 1" in text
         assert "correctly" in headline(page)
+
+
+def test_costs_that_depend_on_the_prediction_are_a_matrix():
+    """And the sentence in short counts with them, beside the best constant."""
+    X, y = load_iris(return_X_y=True)
+    costs = {2: {0: 9.5, 1: 3}}
+    classifier = EEMClassifier(20, random_state=0, costs=costs).fit(X[::2, :2], y[::2])
+    page = build_report(classifier, X[1::2, :2], y[1::2])
+    table = page[page.index('id="cost-matrix"') :]
+    cells = re.findall(r'<td class="n">([\d.]*)</td>', table[: table.index("</table>")])
+    assert cells == ["", "1", "1", "1", "", "1", "9.5", "3", ""]
+    matrix = confusion_matrix(y[1::2], classifier.predict(X[1::2, :2]))
+    cost = matrix @ np.array([[0, 1, 1], [1, 0, 1], [9.5, 3, 0]]).T
+    words = headline(page)
+    assert f"its mistakes cost {amount(np.trace(cost))}, and predicting 2 for every row" in words
+    assert "would cost 50." in words
+    assert 'id="cost-matrix"' not in build_report(classifier.with_costs(), X[1::2, :2], y[1::2])
+
+
+def test_a_classifier_without_sums_has_a_report_too():
+    """It cannot know its rows again; all else is the same."""
+    X, y = overlapping()
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    page, slim = build_report(classifier, X, y), build_report(classifier.slim(), X, y)
+    assert headline(page) == headline(slim)
+    assert 'id="same-rows"' in page
+    assert 'id="same-rows"' not in slim
 
 
 def test_a_map_is_drawn_only_where_it_says_something():

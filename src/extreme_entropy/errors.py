@@ -14,6 +14,7 @@
     ExtremeEntropyWarning (UserWarning)
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
+    ├── ForcedWarning                   rows were taken out that may never have been learnt
     ├── IdentifierWarning               columns that only tell rows apart are left out
     └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
@@ -69,6 +70,10 @@ class DegenerateWarning(ExtremeEntropyWarning):
 
 class FewRowsWarning(ExtremeEntropyWarning):
     """A class has too few rows for what was asked of it."""
+
+
+class ForcedWarning(ExtremeEntropyWarning):
+    """Rows were taken out with `force=True` that were not found among those learnt."""
 
 
 class IdentifierWarning(ExtremeEntropyWarning):

@@ -9,13 +9,14 @@ from typing import Any
 import click
 import numpy as np
 
-from ..machine.learnt import were_learnt
+from ..machine.learnt import ProjectionMoments, were_learnt
 from ..metrics import (
+    RunningAUC,
+    RunningProbabilityScores,
     ScoreInterval,
     confusion_counts,
     predicted_classes,
-    probability_scores,
-    scores_with_intervals,
+    recall_scores,
 )
 from ..tables.model import LabelledRows, TableModel
 from ..tables.reading import open_table
@@ -112,31 +113,31 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         for name in ("balanced", "empirical")
     }
     machines.setdefault(own, classifier.machine_)
-    labels, first, matrix = [], [], np.zeros((k, k), dtype=np.int64)
-    probabilities: dict[str, list[Array]] = {name: [] for name in machines}
-    for X, y in rows:
-        true = np.searchsorted(classifier.classes_, y)
-        projections = classifier.project(X).reshape(len(y), -1)
-        matrix += confusion_counts(true, predicted_classes(machines[own].scores(projections)), k)
-        labels.append(true.astype(np.int8))
-        first.append(projections[:, 0])
-        for name, machine in machines.items():
-            probabilities[name].append(machine.probabilities(projections))
-    y = np.concatenate(labels)
-    by_priors = {name: np.concatenate(parts) for name, parts in probabilities.items()}
+    matrix, area = np.zeros((k, k), dtype=np.int64), RunningAUC(k)
+    probabilities = {name: RunningProbabilityScores() for name in (*machines, "constant")}
+    seen = ProjectionMoments.of(np.empty(0, np.intp), np.empty(0), k)
     shares = np.exp(machines["empirical"].log_priors)
-    constant = {"constant": np.tile(shares, (len(y), 1))}
-    given = classifier.costs or {}
-    costs = np.array([float(given.get(label, 1.0)) for label in classifier.classes_.tolist()])
-    each = matrix.sum(axis=1) @ (costs[:, None] * (1 - np.eye(k))) / len(y)
+    for X, y in rows:
+        labels = np.searchsorted(classifier.classes_, y)
+        projections = classifier.project(X).reshape(len(y), -1)
+        matrix += confusion_counts(labels, predicted_classes(machines[own].scores(projections)), k)
+        seen += ProjectionMoments.of(labels, projections[:, 0], k)
+        found = {name: machine.probabilities(projections) for name, machine in machines.items()}
+        area.add(labels, found[own])
+        for name, p in (found | {"constant": np.tile(shares, (len(y), 1))}).items():
+            probabilities[name].add(labels, p)
+    costs = machines[own].costs  # those of a model of a table do not depend on the prediction
+    each = matrix.sum(axis=1) @ costs / matrix.sum()
+    by_priors = {name: running.scores() for name, running in probabilities.items()}
+    recalls = recall_scores(np.diag(matrix), matrix.sum(axis=1))
     return Evaluation(
         matrix,
-        scores_with_intervals(matrix, y, by_priors[own]),
+        {**recalls, "auc": area.interval(), "brier": by_priors[own]["brier"]},
         own,
-        {name: probability_scores(y, p) for name, p in (by_priors | constant).items()},
-        dict(zip(fitted.label_names, costs.tolist(), strict=True)),
+        by_priors,
+        dict(zip(fitted.label_names, costs.max(axis=1).tolist(), strict=True)),
         dict(zip(fitted.label_names, each.tolist(), strict=True)),
-        were_learnt(machines[own], classifier.summary_, y, np.concatenate(first)),
+        were_learnt(machines[own], classifier.summary_, seen),
     )
 
 

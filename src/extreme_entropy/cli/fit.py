@@ -9,7 +9,6 @@ from pathlib import Path
 import click
 
 from ..files import check_writable
-from ..metrics import label_text
 from ..tables.fitting import fit_like, fit_table
 from ..tables.model import TableModel
 from ..tables.reading import open_table
@@ -206,8 +205,8 @@ def _print_summary(fitted: TableModel, output: Path) -> None:
     for name, reason in fitted.columns.dropped.items():
         lines.append(f"Not used: {printable(name)}: {reason}")
     lines.append(f"Model: {model_text(fitted)}, seed {facts.seed}")
-    for label, cost in (fitted.classifier.costs or {}).items():
-        lines.append(f"Cost of missing {printable(label_text(label))}: {cost:g}")
+    for name, cost in (facts.costs or {}).items():
+        lines.append(f"Cost of missing {printable(name)}: {cost:g}")
     if _own_priors(fitted):
         lines.append("Priors: classes as frequent as in the table")
     lines += _estimate_lines(fitted)

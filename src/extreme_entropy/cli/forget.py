@@ -10,7 +10,7 @@ import click
 from ..files import check_writable
 from ..tables.model import LabelledRows, TableModel
 from ..tables.reading import open_table
-from .output import FILE, command_line, counts_text, echo_json, json_option, model_output
+from .output import FILE, command_line, counts_text, echo_json, json_option, model_output, printable
 
 
 @click.command()
@@ -51,4 +51,12 @@ def forget(model: Path, rows: Path, force: bool, output: Path, as_json: bool) ->
         return
     click.echo(f"Forgotten: {forgotten.rows:,} rows; {facts.rows:,} are left")
     click.echo(f"Classes: {counts_text(counts)}")
-    click.echo(f"Written: {output}\nNext: eem evaluate {output} NEW_ROWS")
+    click.echo(f"Written: {output}")
+    empty = [printable(name) for name, n in counts.items() if not n]
+    if empty:
+        click.echo(
+            f"No rows of {', '.join(empty)} are left: the model predicts nothing until merged "
+            f"with one that has some (eem fit MORE_ROWS --like {output}, then eem merge)."
+        )
+    else:
+        click.echo(f"Next: eem evaluate {output} NEW_ROWS")

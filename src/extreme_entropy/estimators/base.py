@@ -8,12 +8,12 @@ when it is first needed, so that many `partial_fit`s cost one solve.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -25,6 +25,7 @@ from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..errors import (
     DegenerateWarning,
     FewRowsWarning,
+    ForcedWarning,
     ForgetError,
     IncompleteError,
     InputError,
@@ -37,13 +38,14 @@ from ..features.forest import Forest, ForestSpec
 from ..machine.forest import ForestMachine
 from ..machine.machine import ONE_ROW, Machine, solve
 from ..machine.predictor import Answer, AnyPredictor, predictor_of
-from ..moments.summary import ForestSummary, Summary
+from ..moments.summary import ClassCounts, ForestSummary, Summary
 from ..progress import with_progress
 from .arrow import batches_of
 from .batches import CheckedBatches, gathered, rows_worth_a_merge
 from .checkpoint import Checkpoint, NoCheckpoint
 from .inputs import (
     Columns,
+    Costs,
     check_x,
     classes_of,
     labels_to_expect,
@@ -77,7 +79,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     ridge: float | str
     decision: str
     priors: Any
-    costs: Mapping[Any, float] | None
+    costs: Costs | None
     n_jobs: int | None
     random_state: Any
     # Set by learning.
@@ -111,7 +113,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
-        "costs": [dict, None],
+        "costs": [dict, "array-like", None],
         "n_jobs": [
             Interval(Integral, None, -1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -178,6 +180,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         fresh = not hasattr(self, "feature_map_")
+        self._check_sums()
         return self._learn(as_table(self, X, y, sample_weight, reset=fresh), classes)
 
     def fit_batches(
@@ -198,11 +201,12 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight), or a pyarrow source
+        batches : iterable of (X, y) or (X, y, sample_weight), or a source of columns
             Each as for `fit`. A batch may be empty or lack classes. A pyarrow dataset, table or
-            record batch reader is read batch by batch, a few of them ahead.
+            record batch reader, a data frame, a LazyFrame of polars or a relation of DuckDB is
+            read batch by batch, a few of them ahead.
         target : str, optional
-            The column of a pyarrow source that holds the labels; all others are features.
+            The column of such a source that holds the labels; all others are features.
         classes : array-like, optional
             All labels that will ever come. Needed if the first 16 384 rows lack some.
         progress : bool, default=False
@@ -232,7 +236,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         True
         """
         self._validate_params()
-        learner = self.twin() if self._is_twin else clone(self)
+        learner = clone(self)
         saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
         saved.restore(learner)
         batches = batches_of(batches, target)
@@ -270,15 +274,22 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             The classifier without the rows.
         """
         check_is_fitted(self)
+        self._check_sums()
         table = as_table(self, X, y, sample_weight, reset=False)
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
-        unknown = 0 if force else self.summary_.rows.lacks(part.rows)
-        if unknown or (part.cells > self.summary_.most).any():
+        unknown = self.summary_.rows.lacks(part.rows)
+        if (unknown and not force) or (part.cells > self.summary_.most).any():
             which = f"at least {unknown}" if unknown else "some"
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; {part.counts.sum():g} rows came, "
                 f"of which {which} were never learnt, or not so often. Nothing was changed. "
                 "Pass exactly rows, labels and weights given to fit or partial_fit before."
+            )
+        if unknown:
+            warn(
+                f"At least {unknown} of these rows were not found among those learnt, and were "
+                "taken out all the same. If they were never learnt, the classifier is wrong now.",
+                ForcedWarning,
             )
         self.summary_, self._predictor = self.summary_ - part, None
         return self
@@ -302,7 +313,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         self
             The classifier, as if just made and fitted on these rows.
         """
-        self.__dict__ = clone(self).fit(X, y, sample_weight).__dict__
+        self.__dict__ = self._unfitted().fit(X, y, sample_weight).__dict__
         return self
 
     def merge(self, other: EntropyClassifier) -> Self:
@@ -323,6 +334,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         for classifier in (self, other):
             check_is_fitted(classifier)
+            classifier._check_sums()
         if type(self) is not type(other) or not same(self.feature_map_, other.feature_map_):
             raise MergeError(
                 "Classifiers can be merged only if they share φ (the same neurons and scaling); "
@@ -348,6 +360,10 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             return NotImplemented
         return copy.copy(self).merge(other)
 
+    def __radd__(self, other: Any) -> Self:
+        # `sum(parts)` begins with 0.
+        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
     def twin(self) -> Self:
         """An empty classifier with the same φ and classes, to be fitted elsewhere and merged.
 
@@ -357,12 +373,81 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             Its `fit` and `partial_fit` keep φ, and may see only some of the classes.
         """
         check_is_fitted(self)
-        twin = clone(self)
+        self._check_sums()
+        twin = self._unfitted()
         names, kinds = getattr(self, "feature_names_in_", None), self.feature_map_.encoding.kinds
         columns = Columns(self.n_features_in_, names, kinds)
         twin.set_fitted(columns, self.classes_, self.feature_map_, self.summary_.emptied())
         twin._is_twin = True
         return twin
+
+    def slim(self) -> Self:
+        """The classifier for predictions alone, without its sums.
+
+        It answers as this one does, under any costs and priors, and takes a small part of its
+        memory and of its place in a file. It cannot learn, merge or forget. An
+        `ExtremeEntropyClassifier` also leaves out the rows that it keeps for probabilities;
+        landmarks stay.
+
+        Returns
+        -------
+        classifier
+            A new fitted classifier; this one is unchanged.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
+        >>> slim = classifier.slim()
+        >>> bool((slim.predict_proba(X) == classifier.predict_proba(X)).all())
+        True
+        """
+        predictor, other = self._solve(), copy.copy(self)
+        other.summary_ = ClassCounts(self.summary_.counts.sum(axis=1))
+        if isinstance(self.feature_map_, Forest):
+            other.feature_map_ = self.feature_map_.without_rows()
+        other._predictor = predictor_of(other.feature_map_, predictor.machine, self.classes_)
+        other._is_twin = False
+        return other
+
+    def _check_sums(self) -> None:
+        """Raise if there are no sums to add to or to take from."""
+        if isinstance(getattr(self, "summary_", None), ClassCounts):
+            raise InputError(
+                "Rows can be learnt, merged and forgotten only where sums are kept; this "
+                "classifier was made by slim(), or saved with sums=False, for predictions alone. "
+                "Use the classifier it was made from."
+            )
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which act from the next fit on.
+
+        What was fitted stays as it is; `with_costs` gives it other costs and priors.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the constructor.
+
+        Returns
+        -------
+        self
+            The classifier.
+        """
+        fitted = hasattr(self, "summary_")
+        if params and fitted and self.summary_.counts.any(axis=1).all():
+            self._solve()  # with the parameters that its rows were learnt with
+        return super().set_params(**params)
+
+    def _unfitted(self) -> Self:
+        """A classifier with the same parameters that has learnt nothing."""
+        return super().__sklearn_clone__()
+
+    def __sklearn_clone__(self) -> Self:
+        """A twin's clone is a twin: it keeps φ."""
+        return self.twin() if self._is_twin else self._unfitted()
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
@@ -452,6 +537,8 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
     def decision_function(self, X: Any) -> Array:
         """Log-odds of the second class, costs and priors included; ln(C p) with more classes.
+
+        With more classes and a matrix of costs it is minus the logarithm of the expected cost.
 
         Parameters
         ----------
@@ -587,15 +674,17 @@ than two classes
         correct, total = table.add_up(count_correct, self._solve())
         return float(correct / total)
 
-    def with_costs(self, costs: Mapping[Any, float] | None = None, *, priors: Any = None) -> Self:
+    def with_costs(self, costs: Costs | None = None, *, priors: Any = None) -> Self:
         """The same classifier under other costs and priors, at once and without data.
 
         Only the thresholds move; β and the Gaussians stay.
 
         Parameters
         ----------
-        costs : dict of label to cost, optional
-            Cost of misclassifying a row of that label. Labels left out cost 1.
+        costs : dict of label to cost, or matrix, optional
+            Cost of misclassifying a row of that label. Labels left out cost 1. Where it matters
+            what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`, or an array of
+            shape (n_classes, n_classes) in the order of `classes_`, true classes down.
         priors : optional
             As in the constructor; None keeps the present ones.
 
@@ -603,6 +692,16 @@ than two classes
         -------
         classifier
             A new fitted classifier; this one is unchanged.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> classifier = EEMClassifier(30, random_state=0).fit(X, y)
+        >>> careful = classifier.with_costs({2: {1: 20}})  # 2 taken for 1; other mistakes cost 1
+        >>> int((careful.predict(X) == 2).sum() - (classifier.predict(X) == 2).sum()) > 0
+        True
         """
         predictor = self._solve()
         other = copy.copy(self)
@@ -628,9 +727,10 @@ than two classes
                 f"{self.classes_[counts == 0].tolist()} has none yet. "
                 "Learn rows of it with partial_fit, or merge a classifier that has."
             )
-        log_priors, log_costs = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
+        terms = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
         with one_blas_thread():
-            machine = self._machine(log_priors, log_costs)
+            machine = self._machine(terms.log_priors, terms.log_costs)
+        machine = machine.with_priors_and_costs(*terms)
         self._predictor = predictor_of(self.feature_map_, machine, self.classes_)
         if machine.diagnostics:
             self._warn(machine.diagnostics, self.summary_.effective_rows)
@@ -743,17 +843,19 @@ than two classes
 
     # ---------------------------------------------------------------- conventions
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path | BinaryIO, *, sums: bool = True) -> None:
         """Write the fitted classifier to a file, whole or not at all.
 
         Parameters
         ----------
-        path : path-like
+        path : path-like or binary file object
             Where to. `extreme_entropy.load(path)` reads it back.
+        sums : bool, default=True
+            False writes what `slim()` keeps: a small file, for predictions alone.
         """
-        from .saving import save  # which knows both classifiers, and so comes after them
+        from .saving import save  # which knows all classifiers, and so comes after them
 
-        save(self, path)
+        save(self if sums else self.slim(), path)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ from ..features.forest import ForestSpec
 from ..machine.forest import ForestMachine, solve_forest
 from ..machine.predictor import ClassesInSet
 from .base import EntropyClassifier
+from .inputs import Costs
 
 Array = np.ndarray[Any, Any]
 
@@ -151,7 +151,7 @@ default="from_dtype"
         n_landmarks: int | str = "auto",
         categorical_features: Any = "from_dtype",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

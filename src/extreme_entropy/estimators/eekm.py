@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -11,9 +11,11 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import KERNELS
 from .base import EntropyClassifier
+from .inputs import Costs
+from .transforming import FeatureTransformer
 
 
-class EEKMClassifier(EntropyClassifier):
+class EEKMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
@@ -109,7 +111,7 @@ ridge_, divergence_, means_, variances_
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

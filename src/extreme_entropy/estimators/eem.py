@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Self
 
@@ -12,11 +12,13 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..features.feature_map import NeuronSpec, Spec
 from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
+from .inputs import Costs
+from .transforming import FeatureTransformer
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifier(EntropyClassifier):
+class EEMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
     Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
@@ -145,7 +147,7 @@ default="from_dtype"
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +36,8 @@ from .frames import (
 )
 
 Array = np.ndarray[Any, Any]
+# By label; by true and predicted label; or a matrix, true classes down.
+Costs = Mapping[Any, Any] | Sequence[Sequence[float]] | Array
 
 
 MOST_WEIGHT = 1e150  # of a row
@@ -95,13 +97,25 @@ def check_rows(
         weight = None if sample_weight is None else check_weight(X, sample_weight)
         kinds = find_kinds(estimator, X, lambda named: profile(X, named, weight))
     X, y = _matrix(estimator, X, kinds, y, reset=reset)
-    check_classification_targets(y)
+    check_labels(y)
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
     if sample_weight is None:
         return columns, X, y, None
     weight = check_weight(X, sample_weight)
     kept = weight > 0
     return (columns, X, y, weight) if kept.all() else (columns, X[kept], y[kept], weight[kept])
+
+
+def check_labels(y: Array) -> None:
+    """Raise unless y holds a class label for each row."""
+    if y.dtype == object:
+        missing = sum(label is None for label in y.tolist())
+        if missing:
+            raise InputError(
+                f"Each row must have a label; {missing} of {len(y)} are None. Leave those out, "
+                "or give them a label of their own."
+            )
+    check_classification_targets(y)
 
 
 def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
@@ -225,7 +239,7 @@ def check_block(
         assert_all_finite(y, input_name="y")
         check_consistent_length(X, y)
         if len(y):
-            check_classification_targets(y)
+            check_labels(y)
     if block.weight is None:
         return X, y, None
     weight = check_weight(X, block.weight, some=False)
@@ -257,29 +271,79 @@ def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array
     return classes_of(classes)
 
 
+class PriorsAndCosts(NamedTuple):
+    """Priors and costs of the classes, as a machine takes them."""
+
+    log_priors: Array  # ln π   (classes,)
+    log_costs: Array  # ln C   (classes,)
+    # Of taking class i for class j, where that does not follow from i alone   (classes, classes)
+    cost_matrix: Array | None = None
+
+
 def log_priors_and_costs(
-    priors: Any, costs: Mapping[Any, float] | None, classes: Array, counts: Array | None = None
-) -> tuple[Array, Array]:
-    """ln π and ln C of each class, checked. Priors are equal, as counted, or as given."""
-    labels, costs = classes.tolist(), costs or {}
+    priors: Any, costs: Costs | None, classes: Array, counts: Array | None = None
+) -> PriorsAndCosts:
+    """Priors and costs, checked. Priors are equal, as counted, or as given."""
+    labels = classes.tolist()
     if isinstance(priors, str):
         shares = counts if priors == "empirical" and counts is not None else np.ones(len(labels))
         shares = shares / shares.sum()
     else:
         shares = _given_priors(priors, labels)
-    strange = [label for label in costs if label not in labels]
-    if strange:
-        raise InputError(f"`costs` may name only the classes {labels}; it also names {strange}.")
-    try:
-        values = np.array([costs.get(label, 1.0) for label in labels], dtype=float)
-    except (TypeError, ValueError):
-        values = np.array([np.nan])
-    if not (np.isfinite(values) & (values > 0)).all():
+    if costs is None:
+        return PriorsAndCosts(np.log(shares), np.zeros(len(labels)))
+    matrix = _cost_matrix(costs, labels)
+    rows = (matrix + np.diag(matrix.max(axis=1))).min(axis=1)  # the least cost of a mistake
+    if len(labels) == 2 or (matrix == rows[:, np.newaxis] * (1 - np.eye(len(labels)))).all():
+        return PriorsAndCosts(np.log(shares), np.log(rows))
+    return PriorsAndCosts(np.log(shares), np.zeros(len(labels)), matrix)
+
+
+def _cost_matrix(costs: Costs, labels: list[Any]) -> Array:
+    """Costs of taking a row of a class (down) for another (across); zeros on the diagonal."""
+    k = len(labels)
+    if not isinstance(costs, Mapping):
+        matrix = _numbers(costs)
+        if matrix.shape != (k, k):
+            raise InputError(
+                f"A matrix of costs must have a row and a column for each of {k} classes, in the "
+                f"order of classes_; this one has shape {matrix.shape}."
+            )
+        if np.isfinite(matrix).all() and np.diag(matrix).any():
+            raise InputError(
+                "A matrix of costs must have zeros on its diagonal: a right prediction costs "
+                f"nothing. It has {np.diag(matrix).tolist()}."
+            )
+    else:
+        named = [costs, *(row for row in costs.values() if isinstance(row, Mapping))]
+        strange = [label for names in named for label in names if label not in labels]
+        if strange:
+            raise InputError(
+                f"`costs` may name only the classes {labels}; it also names {strange}."
+            )
+        matrix = _numbers([[_cost(costs, i, j) for j in labels] for i in labels])
+        np.fill_diagonal(matrix, 0.0)
+    others = matrix[~np.eye(k, dtype=bool)]
+    if not (np.isfinite(others) & (others > 0)).all():
         raise InputError(
-            f"Costs must be positive and finite numbers; got {dict(costs)}. "
+            f"Costs must be positive and finite numbers; got {costs}. "
             "To ignore a class, give it a small cost."
         )
-    return np.log(shares), np.log(values)
+    return matrix
+
+
+def _cost(costs: Mapping[Any, Any], true: Any, predicted: Any) -> Any:
+    """The cost of taking a row of a class for another, 1 where none is given."""
+    given = costs.get(true, 1.0)
+    return given.get(predicted, 1.0) if isinstance(given, Mapping) else given
+
+
+def _numbers(values: Any) -> Array:
+    """Values as an array of numbers, NaN where they are none."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        return np.full(np.shape(values), np.nan)
 
 
 def _given_priors(priors: Any, labels: list[Any]) -> Array:

@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 ENOUGH_ROWS = 1024  # distinct ones, to see how often rows are repeated
 REPEATS = 1.5  # of each distinct row on average, from which on a finer hash may tell some apart
+MOST = 0.5  # of all rows
 
 LEAST_WIDTH = 1e-302  # of a column that varies: 2¹⁶ bins in it are still numbers
 
@@ -93,6 +94,9 @@ class Table(Protocol):
     def stats(self) -> ColumnStats:
         """Statistics of the columns."""
 
+    def where(self, keep: Callable[[InMemory], Array]) -> Table:
+        """Some of the rows."""
+
     def sample(self, content: ContentHash, k: int) -> RowSample:
         """The k rows with the smallest hashes."""
 
@@ -126,8 +130,12 @@ class InMemory:
     def dtype(self) -> np.dtype[Any]:
         return self.X.dtype
 
-    def where(self, chosen: Array) -> InMemory:
+    def where(self, keep: Callable[[InMemory], Array]) -> InMemory:
         """Some of the rows."""
+        return self.at(keep(self))
+
+    def at(self, chosen: Array) -> InMemory:
+        """Some of the rows, by positions or a mask."""
         y = None if self.y is None else self.y[chosen]
         weight = None if self.weight is None else self.weight[chosen]
         hashed = dict(self.hashed)
@@ -344,7 +352,15 @@ class InBlocks:
 
     def where(self, keep: Callable[[InMemory], Array]) -> InBlocks:
         """Some of the rows."""
-        return replace(self, keep=keep)
+        both = keep if self.keep is None else partial(_keep_both, self.keep, keep)
+        return replace(self, keep=both)
+
+
+def _keep_both(
+    first: Callable[[InMemory], Array], second: Callable[[InMemory], Array], rows: InMemory
+) -> Array:
+    """Which rows both keep."""
+    return first(rows) & second(rows)
 
 
 class _OnRows:
@@ -363,7 +379,7 @@ class _OnRows:
     def __call__(self, block: Block, *shared: Any) -> Any:
         X, y, weight = check_block(block, self.dtype, self.columns)
         rows = InMemory(self.columns, X, y, weight)
-        return self.work(rows if self.keep is None else rows.where(self.keep(rows)), *shared)
+        return self.work(rows if self.keep is None else rows.where(self.keep), *shared)
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,12 +447,35 @@ def sample_rows(table: Table, random_state: Any, k: int) -> tuple[ContentHash, R
     if not k and isinstance(table, InBlocks):  # folds alone are not worth a pass over blocks
         return content, RowSample.empty(0, table.columns.n)
     sample = table.sample(content, max(k, ENOUGH_ROWS))
-    if sample.counts.mean() > REPEATS:  # rows are repeated, or a far-off one shares out the bins
-        finer = ContentHash.between(seed, stats.low, stats.high, fine=True)
-        other = table.sample(finer, max(k, ENOUGH_ROWS))
-        if other.counts.mean() < sample.counts.mean() / REPEATS:
-            content, sample = finer, other
-    return content, sample.first(k)
+    found = content, sample
+    if sample.counts.mean() > REPEATS:  # rows are repeated, or far-off ones share out the bins
+        fine = ContentHash.between(seed, stats.low, stats.high, fine=True)
+        found = _finer(found, (fine, table.sample(fine, sample.k)))
+        among = found
+        while (narrower := _among_most(table, *among)) is not None:
+            among = narrower, table.sample(narrower, sample.k)
+        found = _finer(found, among)
+    return found[0], found[1].first(k)
+
+
+def _finer(
+    one: tuple[ContentHash, RowSample], other: tuple[ContentHash, RowSample]
+) -> tuple[ContentHash, RowSample]:
+    """Another hash with its sample, if it tells many more rows apart."""
+    return other if other[1].counts.mean() < one[1].counts.mean() / REPEATS else one
+
+
+def _among_most(table: Table, content: ContentHash, sample: RowSample) -> ContentHash | None:
+    """A hash with bins between the values of most rows, where these share a hash but differ."""
+    most = sample.counts.argmax()
+    if sample.counts.mean() <= REPEATS or sample.counts[most] < MOST * sample.counts.sum():
+        return None
+    stats = table.where(partial(_has_hash, content, sample.hashes[most])).stats
+    return ContentHash.between(content.seed, stats.low, stats.high) if stats.varies.any() else None
+
+
+def _has_hash(content: ContentHash, wanted: np.uint64, rows: InMemory) -> Array:
+    return rows.hashes(content) == wanted
 
 
 def with_folds(X: Any, hashes: Array) -> Any:

@@ -25,6 +25,7 @@ Array = np.ndarray[Any, Any]
 FAR = 100.0  # ranges or deviations from the offset
 BINS = 1024  # of equal width between a column's ends; their tables stay in cache
 CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
+MOST = 0.9  # of the sampled values, which are not far off
 MOST_KNOTS = 254  # of such a column, between its ends
 SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
 BY_COLUMN = ("low", "high", "mean", "deviation", "missing")  # of `ColumnStats`
@@ -47,6 +48,13 @@ class ColumnStats:
     def rows(self) -> float:
         """How many rows the weights are worth."""
         return effective(self.n, self.squares)
+
+    @property
+    def varies(self) -> Array:
+        """Which columns vary by more than rounding."""
+        with np.errstate(invalid="ignore"):  # columns without values
+            size = np.maximum(abs(self.low), abs(self.high))
+            return self.high - self.low > 8 * np.finfo(float).eps * size
 
     @classmethod
     def empty(cls, d: int) -> ColumnStats:
@@ -217,8 +225,7 @@ def fit_scaling(
     """
     if name is None:
         return Shift(_middle(stats)) if by_distance else Identity(len(stats.low))
-    size = np.maximum(abs(stats.low), abs(stats.high))
-    varies = stats.high - stats.low > 8 * np.finfo(float).eps * size  # by more than rounding
+    varies = stats.varies
     if name == "quantile":
         return _fit_quantile(stats, sample, varies)
     if name == "minmax":
@@ -277,8 +284,9 @@ def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
     knots, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts) - counts
     levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
-    # Values as close as rounding are one value, or the curve would be a cliff between them.
-    apart = 16 * np.finfo(float).eps * max(abs(low), abs(high))
+    # Values as close as rounding are one value, or the curve would be a cliff between them. How
+    # large they are is taken from most of them, not from a far-off one.
+    apart = 16 * np.finfo(float).eps * np.quantile(abs(values), MOST) if len(values) else 0.0
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart
     knots, levels = knots[inner], levels[inner]

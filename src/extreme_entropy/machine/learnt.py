@@ -18,62 +18,54 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class ProjectionSums:
-    """Rows of each class: how many, and mean and variance of their first projection.
+class ProjectionMoments:
+    """Counts, means and squared deviations of the first projection, by class: a monoid."""
 
-    They add up, so that the rows may come in batches.
-    """
-
-    counts: Array  # (classes,)
+    counts: Array
     means: Array
-    variances: Array
-    low: float  # of all projections
-    high: float
+    deviations: Array  # Σ (t − mean)²
+    low: float = np.inf
+    high: float = -np.inf
 
     @classmethod
-    def of(cls, labels: Array, projections: Array, n_classes: int) -> ProjectionSums:
-        """Sums of rows, `labels` being positions of classes."""
-        counts = np.bincount(labels, minlength=n_classes)
-        n = np.maximum(counts, 1)
-        means = np.bincount(labels, projections, n_classes) / n
-        spread = np.square(projections - means[labels])
-        variances = np.bincount(labels, spread, n_classes) / n
-        return cls(counts, means, variances, float(projections.min()), float(projections.max()))
+    def of(cls, labels: Array, projections: Array, n_classes: int) -> ProjectionMoments:
+        """Of rows with these positions of classes."""
+        counts = np.bincount(labels, minlength=n_classes).astype(float)
+        some = np.maximum(counts, 1.0)
+        means = np.bincount(labels, weights=projections, minlength=n_classes) / some
+        squares = (projections - means[labels]) ** 2
+        deviations = np.bincount(labels, weights=squares, minlength=n_classes)
+        ends = projections.min(initial=np.inf), projections.max(initial=-np.inf)
+        return cls(counts, means, deviations, float(ends[0]), float(ends[1]))
 
-    def __add__(self, other: ProjectionSums) -> ProjectionSums:
-        counts = self.counts + other.counts
-        share = other.counts / np.maximum(counts, 1)
-        gap = other.means - self.means
-        between = share * (1 - share) * gap**2
-        variances = (1 - share) * self.variances + share * other.variances + between
-        low, high = min(self.low, other.low), max(self.high, other.high)
-        return ProjectionSums(counts, self.means + share * gap, variances, low, high)
-
-
-def were_learnt(
-    machine: Any, summary: Summary | ForestSummary, labels: Array, projections: Array
-) -> bool:
-    """Whether rows, all together, are those of the summary.
-
-    `labels` are positions of classes, `projections` those of the first pair.
-    """
-    sums = ProjectionSums.of(labels, projections, len(summary.counts))
-    return sums_were_learnt(machine, summary, sums)
+    def __add__(self, other: ProjectionMoments) -> ProjectionMoments:
+        total = self.counts + other.counts
+        share = other.counts / np.maximum(total, 1.0)
+        step = other.means - self.means
+        return ProjectionMoments(
+            total,
+            self.means + step * share,
+            self.deviations + other.deviations + step**2 * self.counts * share,
+            min(self.low, other.low),
+            max(self.high, other.high),
+        )
 
 
-def sums_were_learnt(machine: Any, summary: Summary | ForestSummary, sums: ProjectionSums) -> bool:
-    """The same for rows of which only sums are known."""
-    if not np.array_equal(sums.counts, summary.counts.sum(axis=1)):
+def were_learnt(machine: Any, summary: Summary | ForestSummary, seen: ProjectionMoments) -> bool:
+    """Whether rows, all together, are those of the summary."""
+    counts = summary.counts.sum(axis=1)
+    if not np.array_equal(seen.counts, counts):
         return False
-    present = np.flatnonzero(sums.counts).tolist()
+    present = np.flatnonzero(counts)
     if isinstance(summary, ForestSummary):
-        means, near = training_odds(machine, summary), 1e-4 * (sums.high - sums.low) + 1e-9
-        return all(abs(sums.means[c] - means[c]) < near for c in present)
+        means, near = training_odds(machine, summary), 1e-4 * (seen.high - seen.low) + 1e-9
+        return all(abs(seen.means[c] - means[c]) < near for c in present.tolist())
     operator = machine.operators[0]
-    for c in present:
+    for c in present.tolist():
         learnt = summary.of_class(c)
         deviation = np.sqrt(float(operator @ learnt.scatter @ operator) / learnt.n)
-        mean = sums.means[c] - operator @ learnt.mean
-        if max(abs(mean), abs(np.sqrt(sums.variances[c]) - deviation)) > 1e-4 * deviation + 1e-9:
+        here = np.sqrt(seen.deviations[c] / seen.counts[c])
+        differences = (seen.means[c] - operator @ learnt.mean, here - deviation)
+        if np.abs(differences).max() > 1e-4 * deviation + 1e-9:
             return False
     return True

@@ -46,6 +46,8 @@ class Decision:
     gaussians: tuple[GaussianPair, ...]  # of the projections of each pair
     log_priors: Array  # ln π                        (classes,)
     log_costs: Array  # ln C                        (classes,)
+    # Costs of taking class i for class j, where they differ by j   (classes, classes)
+    cost_matrix: Array | None = None
     diagnostics: tuple[str, ...] = ()  # codes of what the user is warned about
 
     @property
@@ -61,15 +63,29 @@ class Decision:
     @property
     def thresholds(self) -> tuple[Array, ...]:
         """The projections at which each pair's decision changes, costs and priors included."""
-        weights = self.log_priors + self.log_costs
-        return tuple(
-            gaussian.thresholds(float(weights[j] - weights[i]))
-            for (i, j), gaussian in zip(self.pairs, self.gaussians, strict=True)
-        )
+        return tuple(gaussian.thresholds(self.bias(p)) for p, gaussian in enumerate(self.gaussians))
 
-    def with_priors_and_costs(self, log_priors: Array, log_costs: Array) -> Self:
+    def bias(self, pair: int) -> float:
+        """What priors and costs add to the log-odds of the second class of a pair."""
+        i, j = self.pairs[pair]
+        if self.cost_matrix is None:
+            costs = self.log_costs[j] - self.log_costs[i]
+        else:
+            costs = np.log(self.cost_matrix[j, i]) - np.log(self.cost_matrix[i, j])
+        return float(self.log_priors[j] - self.log_priors[i] + costs)
+
+    @property
+    def costs(self) -> Array:
+        """The cost of taking a row of each class (down) for each class (across)."""
+        if self.cost_matrix is not None:
+            return self.cost_matrix
+        return np.exp(self.log_costs)[:, np.newaxis] * (1 - np.eye(len(self.log_costs)))
+
+    def with_priors_and_costs(
+        self, log_priors: Array, log_costs: Array, cost_matrix: Array | None = None
+    ) -> Self:
         """The same under other priors and costs: only the thresholds change."""
-        return replace(self, log_priors=log_priors, log_costs=log_costs)
+        return replace(self, log_priors=log_priors, log_costs=log_costs, cost_matrix=cost_matrix)
 
     def log_odds(self, projections: Array) -> Array:
         """Log-odds, priors included, of each pair's positive class      (n, pairs)."""
@@ -94,9 +110,14 @@ class Decision:
         return np.exp(self.log_probabilities(projections))
 
     def scores(self, projections: Array) -> Array:
-        """What decides: log-odds with costs for two classes, ln(C p) for more."""
+        """What decides: log-odds with costs for two classes, ln(C p) for more.
+
+        With a matrix of costs it is minus the logarithm of what each class is expected to cost.
+        """
         if len(self.pairs) == 1:
             return self.log_odds(projections)[:, 0] + (self.log_costs[1] - self.log_costs[0])
+        if self.cost_matrix is not None:
+            return -np.log(self.probabilities(projections) @ self.cost_matrix)
         return self.log_probabilities(projections) + self.log_costs
 
     def mean_slopes(self, start: Array, end: Array) -> Array:

@@ -3,6 +3,7 @@
 from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
 
 from .classification import (
+    FEWEST_JUDGED,
     confusion_counts,
     get_scorer,
     gmean_score,
@@ -16,8 +17,12 @@ from .intervals import (
     recall_scores,
     scores_with_intervals,
 )
+from .running import RunningAUC, RunningProbabilityScores
 
 __all__ = [
+    "FEWEST_JUDGED",
+    "RunningAUC",
+    "RunningProbabilityScores",
     "ScoreInterval",
     "balanced_accuracy",
     "confusion_counts",

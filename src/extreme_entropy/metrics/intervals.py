@@ -64,7 +64,7 @@ def scores_with_intervals(
     """
     return {
         **recall_scores(np.diag(matrix), matrix.sum(axis=1), seed),
-        "auc": _auc(labels, probabilities),
+        "auc": auc(labels, probabilities),
         "brier": probability_scores(labels, probabilities)["brier"],
     }
 
@@ -84,14 +84,20 @@ def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreIn
 
 def probability_scores(labels: Array, probabilities: Array) -> dict[str, ScoreInterval]:
     """Brier score (of the second of two classes, else summed) and log-loss."""
+    found = losses(labels, probabilities)
+    return {name: _mean(values, most) for name, (values, most) in found.items()}
+
+
+def losses(labels: Array, probabilities: Array) -> dict[str, tuple[Array, float]]:
+    """Brier score and log-loss of each row, and the largest that either can be."""
     k, rows = probabilities.shape[1], np.arange(len(labels))
     errors = probabilities.copy()
     errors[rows, labels] -= 1
     squares = (errors**2).sum(axis=1) / (2 if k == 2 else 1)
-    losses = -np.log(np.maximum(probabilities[rows, labels], LEAST))
+    logarithms = -np.log(np.maximum(probabilities[rows, labels], LEAST))
     return {
-        "brier": _mean(squares, 1.0 if k == 2 else 2.0),
-        "log_loss": _mean(losses, -float(np.log(LEAST))),
+        "brier": (squares, 1.0 if k == 2 else 2.0),
+        "log_loss": (logarithms, -float(np.log(LEAST))),
     }
 
 
@@ -100,7 +106,7 @@ def _percentiles(value: float, drawn: Array) -> ScoreInterval:
     return ScoreInterval(float(value), float(min(low, value)), float(max(high, value)))
 
 
-def _auc(labels: Array, probabilities: Array) -> ScoreInterval:
+def auc(labels: Array, probabilities: Array) -> ScoreInterval:
     """The area under the curve of each class against the others, averaged over the classes."""
     n, k = probabilities.shape
     counts = np.bincount(labels, minlength=k)
@@ -113,7 +119,7 @@ def _auc(labels: Array, probabilities: Array) -> ScoreInterval:
         areas.append(placements[positive].mean())
         influence += (placements - areas[-1]) / np.where(positive, counts[c], n - counts[c])
     influence /= len(areas)
-    return _normal(float(np.mean(areas)), float(np.sqrt((influence**2).sum())), 1.0)
+    return normal_interval(float(np.mean(areas)), float(np.sqrt((influence**2).sum())), 1.0)
 
 
 def _placements(scores: Array, positive: Array) -> Array:
@@ -130,9 +136,10 @@ def _placements(scores: Array, positive: Array) -> Array:
 def _mean(values: Array, most: float) -> ScoreInterval:
     n = len(values)
     spread = float(values.std(ddof=1) / np.sqrt(n)) if n > 1 else np.inf
-    return _normal(float(values.mean()), spread, most)
+    return normal_interval(float(values.mean()), spread, most)
 
 
-def _normal(value: float, error: float, most: float) -> ScoreInterval:
+def normal_interval(value: float, error: float, most: float) -> ScoreInterval:
+    """A score with its standard error, within 0 and the largest there can be."""
     reach = NORMAL * error
     return ScoreInterval(value, max(0.0, value - reach), min(most, value + reach))

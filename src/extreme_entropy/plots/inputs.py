@@ -84,7 +84,4 @@ def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Arr
 
 def log_odds_bias(classifier: Any, pair: int = 0) -> float:
     """What priors and costs add to the log-odds of the second class of a pair."""
-    machine = classifier.machine_
-    i, j = machine.pairs[pair]
-    weights = machine.log_priors + machine.log_costs
-    return float(weights[j] - weights[i])
+    return float(classifier.machine_.bias(pair))

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..machine.predictor import predictor_of
+from ..metrics import predicted_classes
 from .inputs import classifier_and_rows, own_classifier, project_rows
 from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, pyplot
 
@@ -112,8 +113,8 @@ ends in one
         (contributions,) = predictor.explain(X)
         if len(classes) == 2:
             contributions = np.stack([-contributions, contributions])
-        scores = machine.log_probabilities(project_rows(classifier, X)) + machine.log_costs
-        c = int(scores[0].argmax()) if label is None else classes.index(label)
+        predicted = predicted_classes(machine.scores(project_rows(classifier, X)))
+        c = int(predicted[0]) if label is None else classes.index(label)
         display = cls(
             values=contributions[c],
             names=_names(classifier),

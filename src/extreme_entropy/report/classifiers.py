@@ -25,9 +25,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError
 from ..estimators.inputs import check_x
 from ..machine.decision import GaussianPair
-from ..machine.learnt import ProjectionSums, sums_were_learnt
+from ..machine.learnt import ProjectionMoments, were_learnt
 from ..machine.machine import Decision
 from ..machine.predictor import predictor_of
+from ..moments.summary import ClassCounts
 from ..pipelines import last_step
 from ..plots.inputs import label_positions, project_rows
 from .rows import as_rows, column_as_array, column_names, with_column_of
@@ -55,8 +56,8 @@ class Reported(Protocol):
         """Whether the classifier takes its projections to be Gaussian; otherwise r(t) = a t."""
 
     @property
-    def costs(self) -> dict[Any, float]:
-        """The costs that were given."""
+    def stated_costs(self) -> bool:
+        """Whether somebody gave costs; what they are, its machine knows."""
 
     @property
     def trained_on(self) -> Array | None:
@@ -89,7 +90,7 @@ class Reported(Protocol):
     def contributions(self, X: Any, others: Any) -> Array:
         """What columns add to the scores of rows, beside others   (n, d) or (n, classes, d)."""
 
-    def were_learnt(self, sums: ProjectionSums) -> bool:
+    def were_learnt(self, sums: ProjectionMoments) -> bool:
         """Whether all rows together are those of the fit."""
 
     def notes_on(self, X: Any) -> list[str]:
@@ -131,8 +132,8 @@ class LibraryClassifier:
         return hasattr(self.machine_, "operators")
 
     @property
-    def costs(self) -> dict[Any, float]:
-        return dict(self.classifier.costs or {})
+    def stated_costs(self) -> bool:
+        return self.classifier.costs is not None
 
     @property
     def trained_on(self) -> Array | None:
@@ -175,8 +176,10 @@ class LibraryClassifier:
         predictor = predictor_of(classifier.feature_map_, self.machine_, classifier.classes_)
         return predictor.explain(X)
 
-    def were_learnt(self, sums: ProjectionSums) -> bool:
-        return sums_were_learnt(self.machine_, self.classifier.summary_, sums)
+    def were_learnt(self, sums: ProjectionMoments) -> bool:
+        summary = self.classifier.summary_
+        # A classifier made for predictions alone has kept counts only.
+        return not isinstance(summary, ClassCounts) and were_learnt(self.machine_, summary, sums)
 
     def notes_on(self, X: Any) -> list[str]:
         return []
@@ -209,6 +212,7 @@ class AnyClassifier:
 
     gaussian = False
     trained_on = None
+    stated_costs = False
 
     @classmethod
     def evaluated_on(cls, estimator: Any, y: Any) -> AnyClassifier:
@@ -231,10 +235,6 @@ class AnyClassifier:
     @property
     def classes_(self) -> Array:
         return np.asarray(self.estimator.classes_)
-
-    @property
-    def costs(self) -> dict[Any, float]:
-        return {}
 
     @property
     def names(self) -> list[str]:
@@ -292,7 +292,7 @@ class AnyClassifier:
             found[..., j] = before - self.machine_.scores(self.values(typical))
         return found
 
-    def were_learnt(self, sums: ProjectionSums) -> bool:
+    def were_learnt(self, sums: ProjectionMoments) -> bool:
         return False
 
     def notes_on(self, X: Any) -> list[str]:

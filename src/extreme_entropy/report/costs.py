@@ -54,9 +54,16 @@ class Economy:
         return Point(0.0, 0.0)
 
 
+def costs_of(classifier: Reported) -> Array:
+    """The cost of taking a row of each class (down) for each class (across), as it was given."""
+    # Twelve digits: a logarithm gives back 7.3 as 7.300000000000001.
+    found = [[float(f"{cost:.12g}") for cost in row] for row in classifier.machine_.costs]
+    return np.array(found)
+
+
 def class_costs(classifier: Reported) -> list[float]:
-    """The cost of misclassifying a row of each class, as it was given."""
-    return [float(classifier.costs.get(label, 1.0)) for label in classifier.classes_.tolist()]
+    """The cost of misclassifying a row of each class, the largest where it depends on the other."""
+    return costs_of(classifier).max(axis=1).tolist()
 
 
 def economy(classifier: Reported, evidence: Evidence, ranking: Ranking, rare: int) -> Economy:
@@ -68,7 +75,7 @@ def economy(classifier: Reported, evidence: Evidence, ranking: Ranking, rare: in
     return Economy(
         miss=miss,
         alarm=alarm,
-        stated=bool(classifier.costs),
+        stated=classifier.stated_costs,
         weight=float(np.exp(weights[rare] - weights[1 - rare])),
         total=float(evidence.counts[rare]),
         now=now,

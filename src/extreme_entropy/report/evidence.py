@@ -2,7 +2,7 @@
 
 Of each class at most so many rows are kept, with their values t (`classifiers.py`). Beyond that
 they are a uniform sample: every row draws a key, and the smallest keys stay, so that the sample
-does not depend on how rows were cut into batches. The confusion matrix is counted over all rows.
+does not depend on how rows were cut into batches. Confusion matrix and scores are of all rows.
 """
 
 from __future__ import annotations
@@ -14,8 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.learnt import ProjectionSums
-from ..metrics import confusion_counts, predicted_classes
+from ..machine.learnt import ProjectionMoments
+from ..metrics import (
+    RunningAUC,
+    RunningProbabilityScores,
+    ScoreInterval,
+    confusion_counts,
+    predicted_classes,
+)
 from ..plots.inputs import label_positions
 from ..plots.regions import MOST_POINTS, evenly_of_each
 from .classifiers import Reported
@@ -36,7 +42,9 @@ class Evidence:
 
     counts: Array  # rows of each class, all of them                              (classes,)
     confusion: Array  # all rows by true (down) and predicted class (across)
-    sums: ProjectionSums  # of all rows
+    sums: ProjectionMoments  # of all rows
+    auc: ScoreInterval  # of all rows, under the classifier's priors
+    brier: ScoreInterval
     labels: Array  # of the rows kept: positions in classes_                       (n,)
     values: Array  # their t                                                        (n, columns)
     rows: Any  # a few of the rows themselves                                       (m, d)
@@ -76,13 +84,16 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
     k = len(classifier.classes_)
     sample, telling, drawn = _Sample(k), Telling(k), _Drawn()
     confusion = np.zeros((k, k), dtype=np.int64)
-    sums: ProjectionSums | None = None
+    auc, brier = RunningAUC(k), RunningProbabilityScores()
+    sums: ProjectionMoments | None = None
     for X, given, labels in _in_parts(classifier, batches):
         values = classifier.values(X)
         scores = classifier.machine_.scores(values)
         predicted = predicted_classes(scores)
         confusion += confusion_counts(labels, predicted, k)
-        own = ProjectionSums.of(labels, classifier.pair_values(values, 0), k)
+        for running in (auc, brier):
+            running.add(labels, classifier.machine_.probabilities(values))
+        own = ProjectionMoments.of(labels, classifier.pair_values(values, 0), k)
         sums = own if sums is None else sums + own
         telling.look(X, given, values, scores, labels, predicted)
         sample.add(labels, values)
@@ -97,8 +108,19 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
             f"{classifier.classes_.tolist()[int(present[0])]!r}. Give it rows of the others too."
         )
     labels, values = sample.kept()
-    rows = telling.chosen(counts)
-    return Evidence(counts, confusion, sums, labels, values, *drawn.kept(), rows)
+    rows, row_labels = drawn.kept()
+    return Evidence(
+        counts=counts,
+        confusion=confusion,
+        sums=sums,
+        auc=auc.interval(),
+        brier=brier.scores()["brier"],
+        labels=labels,
+        values=values,
+        rows=rows,
+        row_labels=row_labels,
+        telling=telling.chosen(counts),
+    )
 
 
 def _in_parts(

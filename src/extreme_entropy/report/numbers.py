@@ -28,7 +28,7 @@ def amount(x: float) -> str:
 
 def times(ratio: float) -> str:
     """A ratio with three significant digits."""
-    return count(ratio) if ratio >= 100 else f"{float(f'{ratio:.3g}'):g}"
+    return count(ratio) if ratio >= 100 else f"{Decimal(f'{ratio:.3g}'):f}"
 
 
 def percent(share: float) -> str:

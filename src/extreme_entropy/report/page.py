@@ -19,14 +19,14 @@ from .about import About
 from .budget import draw_costs, draw_gains, round_budget
 from .classifiers import Reported, names_of
 from .columns import MOST_BARS, explained_rows, important_columns
-from .costs import class_costs, economy
+from .costs import class_costs, costs_of, economy
 from .evidence import Evidence
 from .live import SURE, is_exact, live_data
 from .matrix import shown_matrix, worst_confusions
 from .pictures import MOST_PAIRS, draw_columns, draw_curves, draw_pairs, draw_path, setting_name
 from .plane import draw_plane
 from .ranking import rank
-from .scores import Predictions, possible_mistakes, predict_rows, score_cards
+from .scores import possible_mistakes, predict_rows, score_cards
 from .text import json_block, visible
 
 Array = np.ndarray[Any, Any]
@@ -86,7 +86,7 @@ def class_name(label: Any, target: str) -> str:
 
 
 def _contents(classifier: Reported, evidence: Evidence, about: About) -> dict[str, Any]:
-    predictions, confusion = predict_rows(classifier, evidence), evidence.confusion
+    confusion = evidence.confusion
     classes = [class_name(label, about.target) for label in classifier.classes_.tolist()]
     counts, k = evidence.counts, len(classes)
     rare = evidence.rare if k == 2 else None
@@ -130,7 +130,7 @@ def _contents(classifier: Reported, evidence: Evidence, about: About) -> dict[st
         "sampled": len(evidence.labels) if evidence.sampled else 0,
     }
     more = _two_classes if k == 2 else _many_classes
-    return contents | more(classifier, evidence, predictions, contents)
+    return contents | more(classifier, evidence, contents)
 
 
 def _title(about: About, classes: list[str], rare: int | None, n: int) -> str:
@@ -140,7 +140,7 @@ def _title(about: About, classes: list[str], rare: int | None, n: int) -> str:
 
 
 def _two_classes(
-    classifier: Reported, evidence: Evidence, predictions: Predictions, contents: dict[str, Any]
+    classifier: Reported, evidence: Evidence, contents: dict[str, Any]
 ) -> dict[str, Any]:
     """What the page has for two classes only."""
     counts, machine = evidence.counts, classifier.machine_
@@ -151,6 +151,7 @@ def _two_classes(
     money = economy(classifier, evidence, ranking, rare)
     budget = round_budget(ranking.total)
     pair = draw_pairs(classifier, evidence)[0]
+    predictions = predict_rows(evidence)
     display, curves = draw_curves(classifier, predictions, rare)
     pictures = {
         "projection": pair.picture,
@@ -172,7 +173,7 @@ def _two_classes(
         "pair": pair,
         "pictures": pictures,
         "display": display,
-        "scores": score_cards(predictions, log_odds if differ else None),
+        "scores": score_cards(evidence, (predictions.labels, log_odds) if differ else None),
         "priors": priors.tolist(),
         "priors_differ": differ,
         "money": money,
@@ -188,13 +189,19 @@ def _two_classes(
 
 
 def _many_classes(
-    classifier: Reported, evidence: Evidence, predictions: Predictions, contents: dict[str, Any]
+    classifier: Reported, evidence: Evidence, contents: dict[str, Any]
 ) -> dict[str, Any]:
     """What the page has for more than two classes only."""
     pairs = draw_pairs(classifier, evidence)
-    recalls = np.array(contents["recalls"])
+    recalls, costs = np.array(contents["recalls"]), costs_of(classifier)
+    constant = evidence.counts @ costs
+    by_class = costs == costs.max(axis=1)[:, np.newaxis] * (1 - np.eye(len(costs)))
     return {
-        "scores": score_cards(predictions),
+        "cost": float((evidence.confusion * costs).sum()),
+        "constant_cost": float(constant.min()),
+        "constant": int(constant.argmin()),
+        "cost_matrix": None if by_class.all() else costs.tolist(),
+        "scores": score_cards(evidence),
         "right": int(np.trace(evidence.confusion)),
         "worst": worst_confusions(evidence.confusion),
         "hardest": int(np.nanargmin(recalls)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
+from ..estimators.inputs import Costs
 from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
@@ -105,7 +106,7 @@ class EEKMClassifierCV(PathCV):
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         progress: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import validate_parameter_constraints
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eem import EEMClassifier
+from ..estimators.inputs import Costs
 from ..features.feature_map import NeuronSpec, Spec
 from .path_cv import Folded, PathCV
 
@@ -109,7 +110,7 @@ class EEMClassifierCV(PathCV):
         ridge: float | str = "auto",
         decision: str = "cross-fitted",
         priors: Any = "balanced",
-        costs: Mapping[Any, float] | None = None,
+        costs: Costs | None = None,
         progress: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from ..errors import InputError
+from ..errors import FewRowsWarning, InputError, warn
 from ..features.content import folds_of
+from ..metrics import FEWEST_JUDGED
 
 Array = np.ndarray[Any, Any]
 
@@ -57,6 +58,29 @@ def split(cv: Any, X: Any, y: Array, groups: Any = None) -> Array:
             )
         folds[tested] = fold
     return folds
+
+
+def judged(y: Array, n_folds: int) -> Array:
+    """Which rows belong to classes with enough rows to be scored, if two classes are left then.
+
+    Others would decide by one or two rows of a fold. They are named in a warning.
+    """
+    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    few = counts < max(FEWEST_JUDGED, n_folds)
+    left_out = few if (~few).sum() >= 2 else np.zeros(len(few), dtype=bool)
+    if few.any() and (left_out.any() or counts.min() >= n_folds):
+        named = dict(zip(classes[few].tolist(), counts[few].tolist(), strict=True))
+        what = (
+            "They are learnt, and the others decide."
+            if left_out.any()
+            else "The scores, and the choice, are uncertain."
+        )
+        warn(
+            f"Classes need {max(FEWEST_JUDGED, n_folds)} rows to be judged in {n_folds} folds; "
+            f"these have fewer: {named}. {what}",
+            FewRowsWarning,
+        )
+    return ~left_out[labels]
 
 
 def check_folds(folds: Array, y: Array) -> int:

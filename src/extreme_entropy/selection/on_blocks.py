@@ -165,7 +165,7 @@ def count_confusion(
     folds, n = rule(rows), len(classes)
     confusion = np.zeros((len(sizes), len(held_out), n, n))
     for j, (fold, machines) in enumerate(held_out):
-        own = rows.where(folds == fold)
+        own = rows.at(folds == fold)
         if not len(own.labels):
             continue
         labels = own.encode(classes).astype(np.intp)

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engines.threads import Executor, Threads
+from ..estimators.inputs import PriorsAndCosts
 from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, Spec
 from ..machine.machine import Machine, solve
@@ -43,7 +44,7 @@ class Solver:
     shrinkage: str | float | None
     ridge: float | str
     cross_fitted: bool
-    priors_and_costs: Callable[[Array], tuple[Array, Array]]  # counts ↦ ln π, ln C
+    priors_and_costs: Callable[[Array], PriorsAndCosts]  # of counts
     watch: Callable[[Iterable[Machine], int], Iterable[Machine]]  # shows progress, or does not
 
     @property
@@ -133,7 +134,7 @@ class FoldedRows:
 
     def without(self, fold: int, /) -> FoldedRows:
         kept = self.folds != fold
-        table = self.table.where(kept)
+        table = self.table.at(kept)
         sampled = Sampled.of(table, self.seed, self.specs, self.classes)
         return replace(self, table=table, folds=self.folds[kept], sampled=sampled)
 
@@ -150,7 +151,7 @@ class FoldedRows:
     ) -> Array:
         scores = np.empty((len(sizes), len(folds)))
         for j, fold in enumerate(folds):
-            rows = self.table.where(self.folds == fold)
+            rows = self.table.at(self.folds == fold)
             own = [by_fold[j] for by_fold in machines]
             found = project_all(phi, own, sizes, rows.to_learn(phi), Threads(self.table.n_jobs))
             weight = {} if rows.weight is None else {"sample_weight": rows.weight}
@@ -286,15 +287,16 @@ def _solve(
                 gone = (folds[j] for j in own if j in left_out)
                 mine[g] = without(mine[g], gone, (folds[j] for j in own if j not in left_out))
     counts = np.array([sum(part.n for part in groups) for groups in training])
-    log_priors, log_costs = solver.priors_and_costs(counts)
-    return solve(
+    terms = solver.priors_and_costs(counts)
+    machine = solve(
         Summary(tuple(map(tuple, training))),
         shrinkage=solver.shrinkage,
         ridge=solver.ridge,
         cross_fitted=solver.cross_fitted,
-        log_priors=log_priors,
-        log_costs=log_costs,
+        log_priors=terms.log_priors,
+        log_costs=terms.log_costs,
     )
+    return machine.with_priors_and_costs(*terms)
 
 
 def _divergences(machines: Machines) -> Array:

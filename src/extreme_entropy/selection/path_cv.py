@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
@@ -17,6 +17,7 @@ from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import (
+    Costs,
     check_rows,
     check_weight,
     classes_of,
@@ -30,13 +31,16 @@ from ..features.feature_map import FeatureMap, Spec
 from ..metrics import get_scorer
 from ..moments.summary import Summary
 from ..progress import with_progress
-from .folds import UNTESTED, by_content, check_folds, dealt, split
+from .best import BestAnswers, results
+from .folds import UNTESTED, by_content, check_folds, dealt, judged, split
 from .on_blocks import FoldedBlocks
 from .one_pass import FoldedRows, FoldedTable, Scored, Solver, score_paths
 from .path import Path
 from .prefitted import check_scorer
 
 Array = np.ndarray[Any, Any]
+
+BY_RECALL = ("gmean", "balanced_accuracy")  # scores that a class of very few rows can decide
 
 
 class Folded(NamedTuple):
@@ -49,7 +53,7 @@ class Folded(NamedTuple):
     by_content: bool  # whether folds follow from the content of rows
 
 
-class PathCV(ClassifierMixin, BaseEstimator):
+class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
     """Base of `EEMClassifierCV` and `EEKMClassifierCV`."""
 
     cv: Any
@@ -61,7 +65,7 @@ class PathCV(ClassifierMixin, BaseEstimator):
     ridge: float | str
     decision: str
     priors: Any
-    costs: Mapping[Any, float] | None
+    costs: Costs | None
     progress: bool
     n_jobs: int | None
     random_state: Any
@@ -141,6 +145,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         set_columns(self, folded.table.columns)
         self.classes_, self.folds_, self.best_index_ = folded.classes, folded.folds, best
         self.scores_, self.best_score_ = scores[best[0]], float(scores[best].mean())
+        self.cv_results_ = results(
+            [{**setting, self._size_name: k} for setting in settings.values() for k in sizes],
+            scores.reshape(-1, scores.shape[2]),
+        )
         self.best_params_, self.best_estimator_ = params, estimator
         return self
 
@@ -171,38 +179,55 @@ class PathCV(ClassifierMixin, BaseEstimator):
         classes_of(table.labels)
         there = np.full(len(y), True) if weight is None else weight > 0
         if not there.all():
-            table = table.where(there)
+            table = table.at(there)
         classes = classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
-        folds, by_content = self._folds(X, y, there, groups, table, sampled.content)
+        tested = there.copy()
+        if self._deals_rows and self.scoring in BY_RECALL:
+            tested[there] = judged(y[there], int(self.cv))
+        folds, by_content = self._folds(X, y, there, tested, groups, table, sampled.content)
         own = folds if there.all() else folds[there]
-        n_folds = check_folds(own, y[there])
+        n_folds = check_folds(folds[tested], y[tested])
         scorer = get_scorer(self.scoring)
         rows = FoldedRows(table, classes, own, n_folds, scorer, seed, specs, sampled)
         return Folded(table, classes, rows, folds, by_content)
 
+    @property
+    def _deals_rows(self) -> bool:
+        """Whether `cv` is a number of folds, which rows are put into here."""
+        return isinstance(self.cv, Integral) and int(self.cv) >= 2
+
     def _folds(
-        self, X: Any, y: Array, there: Array, groups: Any, table: InMemory, content: ContentHash
+        self,
+        X: Any,
+        y: Array,
+        there: Array,
+        tested: Array,
+        groups: Any,
+        table: InMemory,
+        content: ContentHash,
     ) -> tuple[Array, bool]:
         """The fold of each row, and whether it follows from the row's content alone."""
-        if not isinstance(self.cv, Integral) or int(self.cv) < 2:
+        if not self._deals_rows:
             return split(self.cv, X, y, groups), False
         hashes = np.empty(len(y), np.uint64)
         hashes[there] = table.hashes(content)
         hashes[~there] = content(X[~there]) if not there.all() else 0
-        folds = by_content(int(self.cv), hashes, np.unique(y, return_inverse=True)[1])
-        if folds is not None:
+        folds, shown = np.full(len(y), UNTESTED), tested | ~there
+        labels = np.unique(y[shown], return_inverse=True)[1]
+        alike = by_content(int(self.cv), hashes[shown], labels)
+        if alike is not None:
+            folds[shown] = alike
             return folds, True
-        folds = np.full(len(y), UNTESTED)
-        folds[there] = dealt(int(self.cv), hashes[there], y[there])
+        folds[tested] = dealt(int(self.cv), hashes[tested], y[tested])
         return folds, False
 
     def _in_blocks(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, specs: Sequence[Spec]
     ) -> Folded:
         """Rows in blocks, in folds by their content."""
-        if groups is not None or not isinstance(self.cv, Integral) or int(self.cv) < 2:
+        if groups is not None or not self._deals_rows:
             raise InputError(
                 "Rows that lie in blocks are put into folds by their content: cv must be a number "
                 f"of folds, and groups None; got cv={self.cv!r}"
@@ -250,35 +275,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         phi = folded.rows.draw(estimator.specification())
         return phi, folded.table.learn(phi, folded.classes, n_folds)
 
-    # ---------------------------------------------------------------- the best classifier answers
-
-    def predict(self, X: Any) -> Array:
-        """The class of each row, by the best classifier."""
-        return self._best().predict(X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class under the priors, by the best classifier."""
-        return self._best().predict_proba(X)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return self._best().predict_log_proba(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Log-odds of the second class, costs included; ln(C p) with more classes."""
-        return self._best().decision_function(X)
-
-    def project(self, X: Any) -> Array:
-        """βᵀφ(x): the projection of each row by the best classifier."""
-        return self._best().project(X)
-
-    def explain(self, X: Any) -> Array:
-        """What each column adds to the decision about each row, by the best classifier."""
-        return self._best().explain(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class the best classifier predicts."""
-        return self._best().score(X, y, sample_weight)
+    @property
+    def searched(self) -> type[EntropyClassifier]:
+        """What the candidates are."""
+        return self._kind
 
     def _best(self) -> EntropyClassifier:
         check_is_fitted(self)

@@ -25,7 +25,7 @@ from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..features.forest import ForestSpec
-from ..metrics import label_text, recall_scores
+from ..metrics import FEWEST_JUDGED, label_text, recall_scores
 from ..progress import with_progress
 from ..versions import installed_versions
 from .columns import Column, Columns
@@ -43,7 +43,6 @@ MODELS: dict[str, type[EntropyClassifier]] = {
 }
 SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
 FOLDS = 5
-FEWEST_JUDGED = 8  # rows of a class that are held out; its recall is known to ±0.3 at best
 MOST_ESTIMATED = 12_000  # rows
 MOST_NUMBERS = 2**24  # in those rows
 FEWEST_ESTIMATED = 2000  # rows, however many columns

@@ -11,7 +11,7 @@ const format = {
     return x.toLocaleString("en-US", { maximumSignificantDigits: 4 });
   },
   times(ratio) {
-    return ratio >= 100 ? Math.round(ratio).toLocaleString("en-US") : String(Number(ratio.toPrecision(3)));
+    return ratio >= 100 ? Math.round(ratio).toLocaleString("en-US") : ratio.toLocaleString("en-US", { maximumSignificantDigits: 3 });
   },
   percent(share) {
     if (!Number.isFinite(share)) return "–";
