@@ -18,8 +18,7 @@ Array = np.ndarray[Any, Any]
 BINS = 30
 REACH = 4.5  # standard deviations of a Gaussian that are drawn: all but 7e-6 of it
 IN_VIEW = 3.5  # that are always in view
-SELDOM = 0.002  # of a class: farther rows do not widen the view much
-BEYOND = 0.25  # of the view of all others, that it may be wider for their sake
+FAR = 5.0  # distances between quartiles, from which on a row does not widen the view
 AXIS_NAMES = ("log-odds of the leaves", r"projection $\beta^T\varphi(x)$")
 
 
@@ -184,17 +183,15 @@ class ProjectionDisplay:
         self._name()
         return self
 
-    def _view(self) -> tuple[float, float] | None:
+    def _view(self) -> tuple[float, float]:
         """From the least to the largest projection, but for single ones that are far off."""
-        ends = [
-            np.quantile(self.projections[self.positive == side], [SELDOM, 1 - SELDOM])
-            for side in (False, True)
-        ]
-        low, high = np.min(ends), np.max(ends)
-        low, high = low - BEYOND * (high - low), high + BEYOND * (high - low)
-        if not low < high:
-            return None
-        return max(low, self.projections.min()), min(high, self.projections.max())
+        near = []
+        for side in (False, True):
+            own = self.projections[self.positive == side]
+            first, third = np.quantile(own, [0.25, 0.75])
+            reach = FAR * (third - first) or np.inf
+            near.append(own[(own >= first - reach) & (own <= third + reach)])
+        return float(min(part.min() for part in near)), float(max(part.max() for part in near))
 
     def _draw_class(self, c: int, colour: str, edges: Array) -> None:
         rows = self.projections[self.positive == bool(c)]
