@@ -1100,6 +1100,48 @@ def test_a_map_is_drawn_only_where_it_says_something():
 # ------------------------------------------------------------------------ tables
 
 
+def test_a_table_with_text_and_dates_shows_its_own_cells(tmp_path):
+    """Not the numbers that they become; what was left out by --drop is no warning."""
+    rng = np.random.default_rng(0)
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "amount": np.round(rng.gamma(2, 100, n), 2),
+            "shop": rng.choice(["corner <shop>", "market hall"], n),
+            "day": (pd.Timestamp("2024-02-01") + pd.to_timedelta(np.arange(n) % 60, "D")).date,
+            "note": rng.choice(["a", "b"], n),
+        }
+    )
+    late = frame["amount"] + 150 * (frame["shop"] == "market hall") > 450
+    frame["late"] = np.where(late, "yes", "no")
+    frame[::2].to_csv(tmp_path / "old.csv", index=False)
+    new = frame[1::2].reset_index(drop=True)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    model, page = str(tmp_path / "m.eem"), tmp_path / "page.html"
+    words = ["--target", "late", "--drop", "note", "--model", "eem", "--size", "30", "-o", model]
+    for command in (
+        ["fit", str(tmp_path / "old.csv"), *words],
+        ["report", model, str(tmp_path / "new.csv"), "-o", str(page)],
+    ):
+        assert CliRunner().invoke(root, command, catch_exceptions=False).exit_code == 0
+    html = page.read_text()
+    text = " ".join(" ".join(Parsed(html).text).split())
+    assert "Predicting late: report on 300 rows" in text
+    assert "note was left out" not in text
+    shown = re.findall(r"Row ([\d,]+) is.*?<tbody>(.*?)</tbody>", html, re.DOTALL)
+    assert len(shown) >= 4
+    names = set()
+    for number, table in shown:
+        row = new.iloc[int(number.replace(",", "")) - 1]
+        for name, cell in re.findall(r'title="(\w+)".*?<td><bdi>(.*?)</bdi>', table):
+            own = row[name]
+            expected = f"{own:.7g}" if name == "amount" else str(own)
+            assert cell == expected.replace("<", "&lt;").replace(">", "&gt;")
+            names.add(name)
+    assert {"amount", "shop"} <= names
+    assert "corner <shop>" not in html
+
+
 def test_a_baseline_stands_beside_the_estimate():
     classifier = EEMClassifier(20, random_state=0).fit(*overlapping())
     about = About(

@@ -57,7 +57,7 @@ class ProjectionDisplay:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
     >>> display = ProjectionDisplay.from_estimator(classifier, X, y)
-    >>> len(display.threshold_lines_) == len(classifier.thresholds_)
+    >>> bool((display.thresholds == classifier.thresholds_).all())
     True
     """
 

@@ -150,7 +150,7 @@ def _two_classes(
     ranking = rank(classifier, evidence, rare)
     money = economy(classifier, evidence, ranking, rare)
     budget = round_budget(ranking.total)
-    pair = draw_pairs(classifier, evidence)[0]
+    pair = draw_pairs(classifier, evidence, contents["classes"])[0]
     predictions = predict_rows(evidence)
     display, curves = draw_curves(classifier, predictions, rare)
     pictures = {
@@ -192,7 +192,7 @@ def _many_classes(
     classifier: Reported, evidence: Evidence, contents: dict[str, Any]
 ) -> dict[str, Any]:
     """What the page has for more than two classes only."""
-    pairs = draw_pairs(classifier, evidence)
+    pairs = draw_pairs(classifier, evidence, contents["classes"])
     recalls, costs = np.array(contents["recalls"]), costs_of(classifier)
     constant = evidence.counts @ costs
     by_class = costs == costs.max(axis=1)[:, np.newaxis] * (1 - np.eye(len(costs)))

@@ -41,16 +41,18 @@ class PairPicture:
     outside: int  # rows that are not in view
 
 
-def draw_pairs(classifier: Reported, evidence: Evidence) -> list[PairPicture]:
+def draw_pairs(classifier: Reported, evidence: Evidence, names: list[str]) -> list[PairPicture]:
     """The values of each pair of classes with rows; of very many the least separated."""
     machine, counts = classifier.machine_, evidence.counts
     pairs = [p for p, two in enumerate(machine.pairs) if all(counts[c] for c in two)]
     mistakes = evidence.confusion + evidence.confusion.T
     hardest = sorted(pairs, key=lambda p: (-mistakes[machine.pairs[p]], p))[:MOST_PAIRS]
-    return [_draw_pair(classifier, evidence, p) for p in hardest]
+    return [_draw_pair(classifier, evidence, names, p) for p in hardest]
 
 
-def _draw_pair(classifier: Reported, evidence: Evidence, pair: int) -> PairPicture:
+def _draw_pair(
+    classifier: Reported, evidence: Evidence, names: list[str], pair: int
+) -> PairPicture:
     classes = classifier.machine_.pairs[pair]
     values = classifier.pair_values(evidence.values, pair)
     display = ProjectionDisplay.from_projections(classifier, values, evidence.labels, pair=pair)
@@ -64,7 +66,7 @@ def _draw_pair(classifier: Reported, evidence: Evidence, pair: int) -> PairPictu
         ax.set(xlabel="projected value", ylabel="share of the class")
         ax.set_yticks([])
         if not classifier.gaussian:
-            _name_probabilities(ax, classifier, evidence, pair)
+            _name_probabilities(ax, classifier, evidence, names, pair)
 
     title = "Rows of both classes by what the model makes of them"
     picture = draw(f"projection{pair}", title, plot, WIDE)
@@ -74,7 +76,9 @@ def _draw_pair(classifier: Reported, evidence: Evidence, pair: int) -> PairPictu
     return PairPicture(classes, picture, inside, int(((shown < low) | (shown > high)).sum()))
 
 
-def _name_probabilities(ax: Any, classifier: Reported, evidence: Evidence, pair: int) -> None:
+def _name_probabilities(
+    ax: Any, classifier: Reported, evidence: Evidence, names: list[str], pair: int
+) -> None:
     """Ticks at probabilities under the frequencies of the rows, where log-odds are straight."""
     i, j = classifier.machine_.pairs[pair]
     gaussian, n = classifier.machine_.gaussians[pair], evidence.counts
@@ -88,7 +92,7 @@ def _name_probabilities(ax: Any, classifier: Reported, evidence: Evidence, pair:
         ax.invert_xaxis()  # larger probabilities to the right
     seen = [k for k in range(len(at)) if low < at[k] < high]
     ax.set_xticks(at[seen], [probability(PROBABILITIES[k]) for k in seen])
-    name = escaped(visible(classifier.classes_[towards], MOST_LETTERS))
+    name = escaped(visible(names[towards], MOST_LETTERS))
     ax.set_xlabel(f"probability of {name}")
 
 
