@@ -657,6 +657,23 @@ def test_hostile_names_are_shown_and_do_not_run(open_page):
         assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
 
+def test_hostile_cells_are_shown_and_do_not_run(open_page):
+    """Of rows that are explained, with hostile names of columns, by any classifier."""
+    X, y = mixed_frame()
+    X["city"] = X["city"].map(dict(zip("xyz", HOSTILE[:3], strict=True)))
+    X.columns = [HOSTILE[1], HOSTILE[2]]
+    classifier = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression())
+    page = open_page(build_report(classifier.fit(X[::2], y[::2]), X[1::2], y[1::2]))
+    page.fill("#cost1", "4")
+    assert page.evaluate("window.ran") is None
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    shown = " ".join(page.locator(".parts td bdi").all_text_contents())
+    assert any(cell in shown for cell in HOSTILE[:3])
+    assert {*page.locator(".parts th .name").all_text_contents()} <= {HOSTILE[1], HOSTILE[2]}
+    assert visible(HOSTILE[1], 28) in page.locator("#columns text").all_text_contents()
+
+
 def test_the_policy_stops_what_is_not_the_reports_own(open_page):
     """A script slipped into the page does not run, and nothing can be fetched."""
     page = open_page(report("rare second"), quiet=False)
