@@ -756,7 +756,7 @@ def write_rows(path, X):
 
 
 def test_completion_knows_the_commands_and_options():
-    """What click offers the shell; see docs/command.md."""
+    """What click offers the shell; see docs/guide/command.md."""
     line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}
     done = CliRunner().invoke(root, env=line, prog_name="eem")
     assert done.stdout.strip() == "plain,--target"

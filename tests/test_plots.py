@@ -1,8 +1,6 @@
 """Pictures show what the classifier says, where they are told to, and change nothing."""
 
-import re
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -818,13 +816,3 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     ):
         with pytest.raises(ImportError, match=f"Display {remedy}"):
             draw()
-
-
-def test_the_pages_code_runs(tmp_path, monkeypatch):
-    """docs/plots.md, from top to bottom; what is given there as text is not run."""
-    page = Path(__file__).parent.parent / "docs" / "plots.md"
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(code, names)  # noqa: S102 (our own page)
-    assert (tmp_path / "process.png").is_file()

@@ -714,8 +714,8 @@ def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
 
 
 def test_the_pages_code_runs(tmp_path, monkeypatch):
-    """docs/report.md, as a newcomer would paste it."""
-    page = Path(__file__).parent.parent / "docs" / "report.md"
+    """docs/guide/report.md, as a newcomer would paste it."""
+    page = Path(__file__).parent.parent / "docs" / "guide" / "report.md"
     monkeypatch.chdir(tmp_path)
     first, second = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
     exec(first + second, {})  # noqa: S102 (our own page)

@@ -71,7 +71,7 @@ default="from_dtype"
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
     feature_importances_, feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, \
 ridge_, divergence_, means_, variances_
         As for `EEMClassifier`.

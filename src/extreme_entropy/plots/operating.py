@@ -48,10 +48,30 @@ class OperatingDisplay:
     alarms and probabilities are on logarithmic scales, and each point of the last panel stands for
     as many rows of that class; otherwise all would lie in a corner.
 
+    Parameters
+    ----------
+    roc, precision_recall, reliability : Curve
+        Points of each curve, with fields `x` and `y`.
+    roc_auc : float
+        Area under the ROC curve.
+    average_precision : float
+        Average precision.
+    point : tuple of (float, float, float)
+        False-alarm rate, recall and precision of the predictions; precision is NaN where the class
+        is never predicted.
+    limit : float
+        The probability at which the decision changes.
+    share : float
+        Share of positive rows.
+    name : str
+        Name of the positive class.
+
     Attributes
     ----------
     axes_ : ndarray of shape (3,) of matplotlib Axes
         ROC, precision–recall, reliability.
+    figure_ : matplotlib Figure
+        What holds them.
     curves_ : list of matplotlib Line2D
         One in each panel.
     marks_ : list of matplotlib Line2D
@@ -188,6 +208,7 @@ class OperatingDisplay:
             Where to draw: ROC, precision–recall, reliability. By default a new figure is made.
         """
         self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
+        self.figure_ = self.axes_[0].figure
         drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
         self.curves_, self.marks_ = (list(part) for part in zip(*drawn, strict=True))
         return self

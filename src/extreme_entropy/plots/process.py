@@ -78,6 +78,21 @@ class ProcessDisplay:
     where the thresholds are vertical lines. More than two columns are shown in the plane of their
     first two principal components, after scaling.
 
+    Parameters
+    ----------
+    inputs : InputPlane
+        Rows in input space.
+    positive : ndarray of bool of shape (n_samples,)
+        Which of them are of the second class.
+    features : FeaturePlane
+        The same rows in feature space.
+    projection : ProjectionDisplay
+        The projection of all rows.
+    predicted : Predicted
+        Probabilities and decisions of the rows.
+    grid : PredictedGrid, optional
+        Predictions over the input space, if that has two columns.
+
     Attributes
     ----------
     axes_ : ndarray of shape (4,) of matplotlib Axes

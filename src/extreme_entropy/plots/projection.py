@@ -32,6 +32,23 @@ class ProjectionDisplay:
     ExtremeEntropyClassifier projects a row to the log-odds of its leaves. It does not take those
     to be Gaussian, and no curves are drawn for it.
 
+    Parameters
+    ----------
+    projections : ndarray of shape (n_samples,)
+        Projected values of the rows.
+    positive : ndarray of bool of shape (n_samples,)
+        Which rows are of the second class.
+    means, variances : array-like of shape (2,)
+        Those of the two Gaussians.
+    thresholds : ndarray of shape (0,), (1,) or (2,)
+        Where the decision changes.
+    class_names : tuple of (str, str)
+        Names of the classes.
+    bias : float, default=0.0
+        What priors and costs add to the log-odds of the second class.
+    gaussian : bool, default=True
+        Whether the projection is taken to be Gaussian, which is then drawn.
+
     Attributes
     ----------
     ax_ : matplotlib Axes

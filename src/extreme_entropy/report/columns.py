@@ -36,6 +36,11 @@ class ImportantColumns:
     shares: Array
     shuffled: bool  # measured on these rows, instead of told by the classifier
 
+    @property
+    def others(self) -> float:
+        """What the columns that are not drawn have together."""
+        return float(np.sort(self.shares)[:-MOST_BARS].sum())
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

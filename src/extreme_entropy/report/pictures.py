@@ -127,17 +127,16 @@ def draw_curves(
 
 def draw_columns(columns: ImportantColumns) -> Picture:
     """Bars of the columns that matter most."""
-    display = RelevanceDisplay(
-        values=columns.shares, names=[visible(name, MOST_LETTERS) for name in columns.names]
-    )
-    bars = min(MOST_BARS, len(columns.names)) + (len(columns.names) > MOST_BARS)
+    most = np.argsort(-columns.shares, kind="stable")[:MOST_BARS]
+    names = [visible(columns.names[j], MOST_LETTERS) for j in most]
+    display = RelevanceDisplay(values=columns.shares[most], names=names)
 
     def plot(ax: Any) -> None:
         display.plot(ax, max_features=MOST_BARS)
         ax.set_xlabel("share of all columns")
         ax.xaxis.set_major_formatter(lambda value, _: probability(value))
 
-    return draw("columns", "Which columns matter most", plot, (520, 70 + 21 * bars))
+    return draw("columns", "Which columns matter most", plot, (520, 70 + 21 * len(most)))
 
 
 def draw_path(about: About, size_name: str) -> Picture | None:
