@@ -253,7 +253,8 @@ def test_parts_merged_are_one_fit_and_forgetting_undoes_it(home, tmp_path):
 def test_costs_move_the_decision_and_not_the_probabilities(home, tmp_path):
     model = tmp_path / "m.eem"
     table = home / "train.parquet"
-    eem("fit", table, "--target", "ill", *QUICK, "--cost", "yes=20", "--cost", "no=1", "-o", model)
+    words = (*QUICK, "--cost", "yes=20", "--cost", "no=1", "--priors", "balanced", "-o", model)
+    eem("fit", table, "--target", "ill", *words)
     dear, plain = TableModel.load(model).classifier, TableModel.load(home / "m.eem").classifier
     X = TableModel.load(model).read(people(seed=1))
     assert np.array_equal(dear.predict_proba(X), plain.predict_proba(X))
@@ -300,7 +301,8 @@ def test_priors_change_without_refitting(home, tmp_path):
 @pytest.mark.parametrize(
     ("words", "costs", "priors"),
     [
-        (("--cost", "yes=9"), {"yes": 9}, "balanced"),
+        (("--cost", "yes=9"), {"yes": 9}, "empirical"),
+        (("--cost", "yes=9", "--priors", "balanced"), {"yes": 9}, "balanced"),
         (("--prior", "yes=0.02"), {"yes": 3}, {"yes": 0.02, "no": 0.98}),
         (("--prior", "yes=0.3", "--prior", "no=0.7"), {"yes": 3}, {"yes": 0.3, "no": 0.7}),
         (("--cost", "no=2", "--cost", "yes=4", "--priors", "empirical"), None, "empirical"),
@@ -354,7 +356,7 @@ def test_labels_without_a_prior_share_the_rest(tmp_path):
 def test_evaluation_shows_costs_and_both_priors(home, tmp_path):
     """Each number by another route: the classifier's answers and scikit-learn."""
     model = tmp_path / "m.eem"
-    words = ("--target", "ill", *QUICK, "--cost", "yes=20", "-o", model)
+    words = ("--target", "ill", *QUICK, "--cost", "yes=20", "--priors", "balanced", "-o", model)
     eem("fit", home / "train.parquet", *words)
     found = json.loads(eem("evaluate", model, home / "new.parquet", "--json").stdout)
     fitted, rows = TableModel.load(model), people(seed=1)

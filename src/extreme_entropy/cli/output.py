@@ -68,8 +68,9 @@ def decision_options(
             "costs",
             multiple=True,
             metavar="LABEL=COST",
-            help="Cost of missing a row of this label, 1 for others; may be repeated. "
-            f"[default: {cost}]",
+            help="Cost of missing a row of this label, 1 for others; may be repeated. Classes are "
+            "then taken for as frequent as in the training table, so that mistakes cost least "
+            f"there. [default: {cost}]",
         ),
         click.option(
             "--prior",
@@ -84,7 +85,7 @@ def decision_options(
             type=click.Choice(["balanced", "empirical"]),
             help="Classes equally frequent, or as frequent as in the training table: then "
             "probabilities match frequencies, and the frequent class is predicted more often. "
-            f"[default: {priors}]",
+            f"[default: {priors}; empirical where a --cost is given]",
         ),
     ]
 
@@ -95,11 +96,17 @@ def decision_options(
         ) -> None:
             if shares and priors:
                 raise click.UsageError("Give --prior or --priors, not both.")
-            decision = Decision(
-                _by_label(costs, "cost", "LABEL=COST with a positive number, such as yes=2.5"),
-                priors or _by_label(shares, "prior", "LABEL=SHARE between 0 and 1", below=1.0),
+            by_label = _by_label(
+                costs, "cost", "LABEL=COST with a positive number, such as yes=2.5"
             )
-            command(decision=decision, **given)
+            frequent = priors or _by_label(
+                shares, "prior", "LABEL=SHARE between 0 and 1", below=1.0
+            )
+            # What mistakes cost in all depends on how frequent classes are: at equal priors a
+            # cost would come on top of the weight that a rare class has already.
+            if by_label and not frequent:
+                frequent = "empirical"
+            command(decision=Decision(by_label, frequent), **given)
 
         return functools.reduce(lambda f, option: option(f), reversed(options), with_decision)
 
