@@ -45,13 +45,17 @@ core pytest papertest paper coverage oldest docs: export PYTHONUTF8 := 1
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
 
-pytest: .venv/tested
+# axe-core holds the report's pages against rules of accessibility.
+AXE := .venv/axe/node_modules/axe-core/axe.min.js
+pytest coverage oldest: export EXTREME_ENTROPY_AXE := $(CURDIR)/$(AXE)
+
+pytest: .venv/tested $(AXE)
 	$(BIN)/python -m pytest -n auto --dist worksteal -rs
 
-coverage: .venv/tested  ## the tests, and which lines and branches they reach
+coverage: .venv/tested $(AXE)  ## the tests, and which lines and branches they reach
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
-oldest: .venv-oldest/tested  ## the tests with exactly the lowest versions that pyproject.toml allows
+oldest: .venv-oldest/tested $(AXE)  ## the tests with exactly the lowest versions that pyproject.toml allows
 	$(OLDEST)/python -m pytest -n auto --dist worksteal -rs
 
 # `make fuzz MINUTES=30 SEED=7`
@@ -116,6 +120,11 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 .venv/tested: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[test,lint]'
 	touch $@
+
+# Without npm the tests that need it are skipped, or fail where nothing may be skipped.
+$(AXE):
+	mkdir -p .venv/axe
+	npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 || echo "npm is missing: no axe-core"
 
 .venv/dist: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[dist]'

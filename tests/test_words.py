@@ -68,9 +68,13 @@ def test_pages(page):
     assert found_in(page.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("name", ["page.html", "slider.js", "chooser.js", "closed_form.js"])
-def test_the_reports_template(name):
-    assert found_in((PACKAGE / "report" / "assets" / name).read_text(encoding="utf-8")) == []
+TEMPLATES = sorted((PACKAGE / "report" / "assets").iterdir())
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_the_reports_template(path):
+    assert len(TEMPLATES) > 10
+    assert found_in(path.read_text(encoding="utf-8")) == []
 
 
 def test_the_help_of_every_command():

@@ -298,7 +298,8 @@ def input_plane(classifier: Any, X: Any) -> InputPlane:
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
         points = pca.fit_transform(classifier.feature_map_.scaled(rows))
-    first, second = (f" ({share:.0%})" for share in np.nan_to_num(pca.explained_variance_ratio_))
+    shares = 100 * np.nan_to_num(pca.explained_variance_ratio_)
+    first, second = (f" ({share:.0f}\N{NO-BREAK SPACE}%)" for share in shares)
     return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
 
 
