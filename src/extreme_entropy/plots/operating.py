@@ -66,7 +66,7 @@ class OperatingDisplay:
     name : str
         Name of the positive class.
     floors : tuple of (float, float), optional
-        Where the logarithmic axes of false alarms and of probabilities begin; None draws linear axes.
+        Where the logarithmic axes of false alarms and of probabilities begin; linear if None.
 
     Attributes
     ----------
