@@ -64,7 +64,7 @@ fuzz: .venv/tested  ## random tables, altered files, killed runs: what is promis
 
 docs: .venv/docs  ## the documentation site, with all examples run, in docs/_build/html; then its tests
 	$(BIN)/python -m sphinx -q -j auto -W --keep-going -b html docs docs/_build/html
-	$(BIN)/python -m pytest docs/test_site.py
+	$(BIN)/python -m pytest -n auto --dist worksteal docs/test_site.py
 
 dist: .venv/dist  ## build the wheel and the source archive, and check what is in them
 	rm -rf dist

@@ -87,6 +87,22 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_place(page):
     assert broken == []
 
 
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("changelog.html", "guide/command.html#labels"),
+        ("contributing.html", "architecture.html"),
+        ("evidence/reproduction.html", "reproduction/uci.html"),
+        ("evidence/reproduction.html", "../guide/paper.html"),
+        ("guide/choosing.html", "paper.html#the-baselines"),
+        ("guide/deploying.html", "../evidence/large.html#rows-predicted-in-a-second"),
+    ],
+)
+def test_a_link_between_files_of_the_repository_is_one_between_pages(page, link):
+    """Also where a page of the site only includes the file, and with its anchor."""
+    assert link in links_of(page).links
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_loads_nothing_from_elsewhere(page):
     """Every script, style, picture and frame is a file of the site, or in the page itself."""

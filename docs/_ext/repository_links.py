@@ -22,14 +22,14 @@ INCLUDED = {
     "changelog": "CHANGELOG.md",
     "contributing": "CONTRIBUTING.md",
     "security": "SECURITY.md",
-    "evidence/index": "paper/README.md",
 } | {
     f"evidence/{path.relative_to(ROOT / 'paper/docs').with_suffix('').as_posix()}": str(
         path.relative_to(ROOT)
     )
     for path in (ROOT / "paper" / "docs").rglob("*.md")
 }
-PAGES = {file: docname for docname, file in INCLUDED.items()} | {"README.md": "index"}
+PAGES = {file: docname for docname, file in INCLUDED.items()}
+PAGES |= {"README.md": "index", "paper/README.md": "evidence/index"}
 
 
 class RepositoryLinks(SphinxTransform):
@@ -46,7 +46,9 @@ class RepositoryLinks(SphinxTransform):
             docname = PAGES.get(found, self.env.path2doc(str(ROOT / found)))
             if docname in self.env.found_docs:
                 new: nodes.Element = addnodes.pending_xref(
-                    refdomain="doc", reftarget=docname, reftargetid=anchor or None
+                    refdomain="doc",
+                    reftarget=docname,
+                    reftargetid=anchor or link.get("reftargetid"),
                 )
             else:
                 here = Path(self.env.doc2path(self.env.docname)).parent

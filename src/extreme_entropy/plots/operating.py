@@ -65,6 +65,8 @@ class OperatingDisplay:
         Share of positive rows.
     name : str
         Name of the positive class.
+    floors : tuple of (float, float), optional
+        Where the logarithmic axes of false alarms and of probabilities begin; linear if None.
 
     Attributes
     ----------
