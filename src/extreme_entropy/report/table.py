@@ -39,8 +39,7 @@ def write_table_report(
             seed=facts.seed,
             warnings=[*facts.warnings, *left_out(model.columns.dropped)],
             estimate=facts.estimate,
-            # Estimates of models saved before there were baselines have none.
-            baseline=getattr(facts.estimate, "baseline", None),
+            baseline=facts.estimate.baseline if facts.estimate else None,
         )
 
     write_page(path, report_on_batches(reported(model.classifier), rows, about))
