@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 TARGET = Path(__file__).parent.parent / "docs" / "images" / "report.png"
-WIDTH, HEIGHT = 1100, 1660
+WIDTH, HEIGHT = 1100, 1616
 
 
 def main() -> None:
