@@ -19,7 +19,7 @@ from .ranking import Point, Ranking
 
 Array = np.ndarray[Any, Any]
 
-ALIKE = 1.1  # weights that differ by less are taken for the same
+ALIKE = 1.25  # weights that differ by less are taken for the same
 
 
 @dataclass(frozen=True, slots=True)
