@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
+from pathlib import Path as FilePath
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -299,6 +300,12 @@ class PathCV(ClassifierMixin, BaseEstimator):
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class the best classifier predicts."""
         return self._best().score(X, y, sample_weight)
+
+    def to_onnx(
+        self, path: str | FilePath, *, dtype: str = "float64", columns: bool | None = None
+    ) -> None:
+        """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
+        self._best().to_onnx(path, dtype=dtype, columns=columns)
 
     def _best(self) -> EntropyClassifier:
         check_is_fitted(self)
