@@ -21,6 +21,7 @@ from extreme_entropy_paper.benchmarks import (
     large,
     more_rows,
     multiclass,
+    onnx,
     relevance_cost,
     speed,
     speed_page,
@@ -58,6 +59,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("README.md", front_page.with_table),
         ("docs/internet-scale.md", cluster.page),
         ("docs/cluster.md", streaming.page),
+        ("docs/onnx.md", onnx.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):

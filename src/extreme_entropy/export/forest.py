@@ -51,8 +51,12 @@ def _of_tree(
     for place, leaf in enumerate(leaves):
         rows = g("Reshape", g("NonZero", g("Equal", at, place)), np.array([-1]))
         order.append(rows)
-        own = g("Gather", z, rows, axis=0)
-        found.append(_of_leaf(g, forest, machine, leaf, own, dtype))
+
+        def of_leaf(leaf: int = leaf, rows: str = rows) -> str:
+            own = g("Gather", z, rows, axis=0)
+            return _of_leaf(g, forest, machine, leaf, own, dtype)
+
+        found.append(g.unless_empty(rows, of_leaf, len(machine.pairs)))
     odds = g.beside(*found, axis=0)
     places = g("Reshape", g.beside(*order, axis=0), np.array([-1, 1]))
     return g("ScatterND", odds, places, odds)  # back in the order of rows

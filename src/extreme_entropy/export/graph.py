@@ -103,19 +103,34 @@ class Graph:
         Each comes with its type and its shape, that of a sequence being the shape of its items,
         which lie along its first axis.
         """
-        outside, self.nodes = self.nodes, []
         here = self.name(ROWS)  # which may be the rows of a leaf
 
         def described(name: str, dtype: Any, shape: Shape) -> onnx.ValueInfoProto:
-            sizes = [here if n == ROWS else n for n in shape]
-            return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), sizes)
+            return _described(name, dtype, [here if n == ROWS else n for n in shape])
 
         given = [described(self.name("inner"), *rest) for _, *rest in (state, *sequences)]
-        found = described(step(*(one.name for one in given)), *state[1:])
-        body = helper.make_graph(self.nodes, self.name("body"), given, [found])
-        self.nodes = outside
+        nodes, result = self._apart(lambda: step(*(one.name for one in given)))
+        found = described(result, *state[1:])
+        body = helper.make_graph(nodes, self.name("body"), given, [found])
         operands = [values for values, *_ in sequences]
         return self("Scan", state[0], *operands, body=body, num_scan_inputs=len(operands))
+
+    def unless_empty(self, rows: str, work: Callable[[], str], n: int) -> str:
+        """What `work()` makes of rows, in double precision (rows, n), done only if there are some."""
+        branches = []
+        for do in (work, lambda: self("Identity", np.empty((0, n)))):
+            nodes, result = self._apart(do)
+            found = _described(result, np.float64, [self.name(ROWS), n])
+            branches.append(helper.make_graph(nodes, self.name("branch"), [], [found]))
+        some = self("Greater", self("Size", rows), 0)
+        return self("If", some, then_branch=branches[0], else_branch=branches[1])
+
+    def _apart(self, work: Callable[[], str]) -> tuple[list[onnx.NodeProto], str]:
+        """The operators that some work adds, which are not added here, and its result."""
+        outside, self.nodes = self.nodes, []
+        result = work()
+        nodes, self.nodes = self.nodes, outside
+        return nodes, result
 
     def model(
         self,
@@ -125,8 +140,7 @@ class Graph:
         """The whole, with names, types and columns of what goes in and out; None is no matrix."""
 
         def described(name: str, dtype: Any, n: int | None) -> onnx.ValueInfoProto:
-            shape: list[str | int | None] = [ROWS] if n is None else [ROWS, n]
-            return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), shape)
+            return _described(name, dtype, [ROWS] if n is None else [ROWS, n])
 
         graph = helper.make_graph(
             self.nodes,
@@ -153,3 +167,7 @@ def element_type(dtype: np.dtype[Any]) -> int:
     if dtype.kind in "OU":
         return int(TensorProto.STRING)
     return int(helper.np_dtype_to_tensor_dtype(dtype))
+
+
+def _described(name: str, dtype: Any, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
+    return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), shape)
