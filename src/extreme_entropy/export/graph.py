@@ -116,7 +116,7 @@ class Graph:
         return self("Scan", state[0], *operands, body=body, num_scan_inputs=len(operands))
 
     def unless_empty(self, rows: str, work: Callable[[], str], n: int) -> str:
-        """What `work()` makes of rows, in double precision (rows, n), done only if there are some."""
+        """What `work()` makes of rows, doubles of shape (rows, n); done only if there are some."""
         branches = []
         for do in (work, lambda: self("Identity", np.empty((0, n)))):
             nodes, result = self._apart(do)
