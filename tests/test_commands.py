@@ -764,7 +764,7 @@ def test_completion_knows_the_commands_and_options():
 
 def test_help_names_every_command():
     shown = eem("--help").stdout
-    for name in ("fit", "predict", "evaluate", "merge", "forget", "demo"):
+    for name in ("fit", "predict", "evaluate", "export", "merge", "forget", "demo"):
         assert f"  {name} " in shown
         assert "Usage: eem " in eem(name, "--help").stdout
 

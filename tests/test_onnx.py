@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sys
 import warnings
 from pathlib import Path
@@ -105,6 +106,21 @@ def test_every_scaling(kind, scale, tmp_path):
     assert_same(classifier, np.concatenate([X, 1.5 * X, X - 9.0]), tmp_path)
 
 
+@pytest.mark.parametrize("scale", ["minmax", "standard"])
+def test_columns_far_off_are_cut(scale, tmp_path):
+    """Which turns the direction of a row, that the cosine sees."""
+    X, y = table(3)
+    classifier = EEKMClassifier(25, scale=scale, kernel="cosine", random_state=0).fit(X, y)
+    assert_same(classifier, X * [1e3, 1e2, 10.0, 1e4, 1e3], tmp_path)
+
+
+def test_columns_without_a_scale_keep_their_digits_in_single_precision(tmp_path):
+    """Squared distances between rows of thousands, with tenths that matter."""
+    X, y = load_breast_cancer(return_X_y=True)
+    classifier = EEKMClassifier(60, scale=None, random_state=0).fit(X, y)
+    assert_same(classifier, X, tmp_path)
+
+
 @pytest.mark.parametrize("kernel", ["cosine", "tanimoto", "polynomial"])
 def test_rows_of_zeros(kernel, tmp_path):
     """They have no direction, and are like other empty rows."""
@@ -153,7 +169,7 @@ def test_leaves_that_lack_classes(tmp_path):
     X, y = table(3, n=1200)
     classifier = ExtremeEntropyClassifier(n_leaves=4, n_landmarks=25, random_state=0).fit(X, y)
     leaf = classifier.feature_map_.leaves_of(X)[-1]
-    lost = ((leaf == leaf.max()) & (y > 0)) | ((leaf == leaf.max() - 1) & (y == 1))
+    lost = ((leaf == leaf.max()) & (y > 0)) | ((leaf == leaf.max() - 1) & (y == 0))
     classifier = classifier.twin().fit(X[~lost], y[~lost])
     leaves = classifier.machine_.leaves
     assert {len(leaf.columns) for leaf in leaves} == {0, 1, 3}
@@ -510,3 +526,16 @@ def test_eem_export_says_what_it_wrote_and_refuses_other_files(fitted, tmp_path)
     assert "whose files end in .onnx; the output is 'm.pmml'" in refused.stderr
     eem("export", fitted / "none.eem", "-o", tmp_path / "n.onnx", code=1)
     assert [path.name for path in tmp_path.iterdir()] == ["m.onnx"]
+
+
+def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parent.parent / "docs" / "onnx.md"
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    assert len(blocks) == 2
+    names = {}
+    exec("\n".join(blocks), names)  # noqa: S102 (our own page)
+    ours = names["classifier"].predict_proba(names["X"])
+    assert abs(names["probabilities"] - ours).max() < 1e-6
+    labels, _ = run(names["model"], {"X": names["X"]})
+    assert (labels == names["pipeline"].predict(names["X"])).all()

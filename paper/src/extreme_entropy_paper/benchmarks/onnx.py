@@ -84,13 +84,13 @@ def onnx() -> None:
     """Measure file and predictions of exported models, and make the table of docs/onnx.md."""
     cover, labels = shuffled("forest_cover", MANY + 1000)
     few = slice(-FEW - 1000, None)
-    digits = load_digits(return_X_y=True)
+    images, digits = load_digits(return_X_y=True)
     with tempfile.TemporaryDirectory() as name:
         folder, rows = Path(name), []
         for model in ("EEM-default", "EEKM-default", LEAVES):
             rows += measured(model, "forest cover", cover[few], labels[few], folder)
         rows += measured(LEAVES, "forest cover", cover, labels, folder)
-        rows += measured("EEM-default", "digits", *digits, folder)
+        rows += measured("EEM-default", "digits", images, digits, folder)
     for row in rows:
         click.echo("  ".join(f"{key}: {value}" for key, value in row.items()))
     add_run("onnx", rows)
