@@ -402,6 +402,25 @@ def test_a_model_of_single_precision_is_about_half_as_large(tmp_path):
     assert 0.45 < single / wide < 0.6
 
 
+def test_another_runtime_gives_the_same(tmp_path):
+    """ONNX's own reference implementation, operator by operator in NumPy."""
+    from onnx.reference import ReferenceEvaluator
+
+    X, y = table(3, n=600)
+    classifier = ExtremeEntropyClassifier(n_leaves=4, n_landmarks=20, random_state=0).fit(X, y)
+    path = exported(classifier, tmp_path)
+    labels, p = ReferenceEvaluator(str(path)).run(None, {"X": X})
+    assert abs(p - classifier.predict_proba(X)).max() < 1e-9
+    assert (labels == classifier.predict(X)).all()
+    X, y = frame()
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    path = exported(classifier, tmp_path)
+    inputs = as_inputs(X, onnxruntime.InferenceSession(path))
+    labels, p = ReferenceEvaluator(str(path)).run(None, inputs)
+    assert abs(p - classifier.predict_proba(X)).max() < 1e-9
+    assert (labels == classifier.predict(X)).all()
+
+
 def test_old_runtimes_can_read_the_file(tmp_path):
     """Operators and file format are those of 2020."""
     X, y = frame()

@@ -3,12 +3,13 @@
 Columns are scaled in double precision, as they are in Python (`features.scaling`), and layers are
 in the precision of the model; where columns have no scale, squared distances would lose too many
 digits, and layers are in double precision always. The whitening is folded into β, so that a layer
-is followed by one product.
+is followed by one product, in double precision: single precision would lose digits in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -95,9 +96,7 @@ def projected(g: Graph, phi: FeatureMap, operators: Array, z: str, dtype: np.dty
     """βᵀφ(x) of scaled rows, in double precision   (n, pairs)."""
     folded = phi.folded(operators, np.dtype(np.float64))
     given = zip(phi.parts, folded, strict=True)
-    return g.cast(
-        _sum(g, [_projected(g, part, beta, z, dtype) for part, beta in given]), np.float64
-    )
+    return _sum(g, [_projected(g, part, beta, z, dtype) for part, beta in given])
 
 
 def _sum(g: Graph, parts: list[str]) -> str:
@@ -118,16 +117,41 @@ def _projected(g: Graph, part: Part, beta: Array, z: str, dtype: np.dtype[Any]) 
     if part.weights is not None:
         z = g("Mul", z, part.weights.astype(dtype))
     linear = None
-    if isinstance(layer, Radial) and layer.n_linear:
-        # Linear neurons and their β are one product.
-        places = np.arange(1, 2 * layer.n_linear, 2)
-        weights, own = layer.columns[:, places], beta[places]
-        slope, constant = weights[:-2] @ own, weights[-1] @ own
-        linear = g("Add", g("MatMul", z, slope.astype(dtype)), constant.astype(dtype))
-        beta = np.delete(beta, places, axis=0)
-        layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
-    found = g("MatMul", LAYERS[type(layer)](g, layer, z, dtype), beta.astype(dtype))
+    if isinstance(layer, Radial):
+        centre, layer = _about_centre(layer, dtype)
+        z = g("Sub", z, centre)
+        if layer.n_linear:
+            # Linear neurons and their β are one product.
+            places = np.arange(1, 2 * layer.n_linear, 2)
+            weights, own = layer.columns[:, places], beta[places]
+            linear = _product(g, z, weights[:-2] @ own)
+            linear = g("Add", linear, weights[-1] @ own)
+            beta = np.delete(beta, places, axis=0)
+            layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
+    found = _product(g, LAYERS[type(layer)](g, layer, z, dtype), beta)
     return found if linear is None else g("Add", found, linear)
+
+
+def _product(g: Graph, hidden: str, beta: Array) -> str:
+    """A hidden layer times β, in double precision: its terms are large, and their sum is small."""
+    return g("MatMul", g.cast(hidden, np.float64), beta)
+
+
+def _about_centre(layer: Radial, dtype: np.dtype[Any]) -> tuple[Array, Radial]:
+    """A point amid the centres, and the layer of rows seen from there, whose squares are smaller.
+
+    With z = u + c, 2b⟨w,z⟩ − b‖z‖² + a is 2b⟨w−c,u⟩ − b‖u‖² + (a + 2b⟨w,c⟩ − b‖c‖²).
+    """
+    slopes, squares, constants = layer.columns[:-2], layer.columns[-2], layer.columns[-1]
+    radial = squares != 0
+    centre = slopes[:, radial].sum(axis=1) / (-2 * squares.sum() or 1.0)
+    centre = centre.astype(dtype).astype(np.float64)
+    columns = [
+        slopes + 2 * centre[:, np.newaxis] * squares,
+        squares[np.newaxis],
+        (constants + centre @ slopes + squares * (centre @ centre))[np.newaxis],
+    ]
+    return centre.astype(dtype), replace(layer, columns=np.concatenate(columns))
 
 
 def _sigmoid(g: Graph, layer: Sigmoid, z: str, dtype: np.dtype[Any]) -> str:
