@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..features.codes import Coded, coded
 from ..features.feature_map import FeatureMap, Part
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
@@ -175,20 +176,47 @@ def _radial(g: Graph, layer: Radial, z: str, dtype: np.dtype[Any]) -> str:
 
 
 def _laplacian(g: Graph, layer: Laplacian, z: str, dtype: np.dtype[Any]) -> str:
-    """c·exp(−b‖z−l‖₁), the distance summed up column by column."""
-    landmarks = np.ascontiguousarray(layer.landmarks.T.astype(dtype))  # (d, h)
+    """c·exp(−b‖z−l‖₁), for columns of at most two values (flags) by a product (`features.codes`).
+
+    Over other columns distances are summed up one by one.
+    """
+    few = np.array([len(np.unique(values)) <= 2 for values in layer.landmarks.T])
+    parts = []
+    flags = coded(layer.landmarks[:, few], layer.rates, layer.log_height) if few.any() else None
+    if flags is not None:
+        parts.append(_of_flags(g, flags, g.columns(z, np.flatnonzero(few)), dtype))
+    else:
+        few[:] = False
+        parts.append(g.constant(np.array([layer.log_height], dtype)))
+    if not few.all():
+        some = g.columns(z, np.flatnonzero(~few)) if few.any() else z
+        distance = _distance(g, layer.landmarks[:, ~few].astype(dtype), some, dtype)
+        parts.append(g("Mul", distance, -layer.rates.astype(dtype)))
+    return g("Exp", _sum(g, parts))
+
+
+def _of_flags(g: Graph, flags: Coded, z: str, dtype: np.dtype[Any]) -> str:
+    """ln c − b‖z−l‖₁ where landmarks have at most two values in each column."""
+    above = g("Sub", z, flags.origin.astype(dtype))
+    inside = g("Min", g("Max", above, dtype.type(0)), flags.reach.astype(dtype))
+    beyond = g.row_sums(g("Abs", g("Sub", above, inside)))
+    codes = g.beside(g.columns(inside, flags.column[:-2]), beyond)
+    product = flags.product.astype(dtype)
+    return g("Add", g("MatMul", codes, product[:-1]), product[-1])
+
+
+def _distance(g: Graph, landmarks: Array, z: str, dtype: np.dtype[Any]) -> str:
+    """‖z−l‖₁ of each row and landmark   (n, h)."""
+    h = len(landmarks)
+    by_column = np.ascontiguousarray(landmarks.T)
 
     def add(distance: str, z: str, landmarks: str) -> str:
         apart = g("Sub", g("Reshape", z, np.array([-1, 1])), landmarks)
         return g("Add", distance, g("Abs", apart))
 
-    none = g("MatMul", z, np.zeros_like(landmarks))
-    columns = g("Transpose", z, perm=[1, 0])
-    h = landmarks.shape[1]
-    items = (columns, dtype, (ROWS,)), (landmarks, dtype, (h,))
-    distance = g.repeat(add, (none, dtype, (ROWS, h)), *items)
-    exponents = g("Mul", distance, -layer.rates.astype(dtype))
-    return g("Exp", g("Add", exponents, dtype.type(layer.log_height)))
+    none = g("MatMul", g.columns(z, np.array([0])), np.zeros((1, h), dtype))
+    items = (g("Transpose", z, perm=[1, 0]), dtype, (ROWS,)), (by_column, dtype, (h,))
+    return g.repeat(add, (none, dtype, (ROWS, h)), *items)
 
 
 def _polynomial(g: Graph, layer: Polynomial, z: str, dtype: np.dtype[Any]) -> str:

@@ -101,8 +101,11 @@ class Graph:
         """What `step(state, *items)` makes of a state, item after item of some sequences.
 
         Each comes with its type and its shape, that of a sequence being the shape of its items,
-        which lie along its first axis.
+        which lie along its first axis. Constants of the step are kept with it, since not every
+        runtime lets a loop see those of the whole.
         """
+        shared = self.constants, self._known
+        self.constants, self._known = [], {}
         here = self.name(ROWS)  # which may be the rows of a leaf
 
         def described(name: str, dtype: Any, shape: Shape) -> onnx.ValueInfoProto:
@@ -111,7 +114,8 @@ class Graph:
         given = [described(self.name("inner"), *rest) for _, *rest in (state, *sequences)]
         nodes, result = self._apart(lambda: step(*(one.name for one in given)))
         found = described(result, *state[1:])
-        body = helper.make_graph(nodes, self.name("body"), given, [found])
+        body = helper.make_graph(nodes, self.name("body"), given, [found], self.constants)
+        self.constants, self._known = shared
         operands = [values for values, *_ in sequences]
         return self("Scan", state[0], *operands, body=body, num_scan_inputs=len(operands))
 
