@@ -121,6 +121,20 @@ def test_columns_without_a_scale_keep_their_digits_in_single_precision(tmp_path)
     assert_same(classifier, X, tmp_path)
 
 
+def test_flags_may_have_other_values_later(tmp_path):
+    """Laplacian features take columns of two values by a product, and others one by one."""
+    X, y = table(3)
+    X[:, 1:4] = X[:, 1:4] > 0.2
+    for kind in ("minmax", None):
+        given = {"scale": kind, "kernel": "laplacian", "relevance": "uniform", "random_state": 0}
+        classifier = EEKMClassifier(25, **given).fit(X, y)
+        new = X.copy()
+        new[::3, 1], new[1::3, 2], new[2::3, 3] = 1.7, -0.6, 0.4
+        assert_same(classifier, new, tmp_path)
+    only = EEKMClassifier(25, kernel="laplacian", random_state=0).fit(X[:, 1:4], y)
+    assert_same(only, X[:, 1:4], tmp_path)
+
+
 @pytest.mark.parametrize("kernel", ["cosine", "tanimoto", "polynomial"])
 def test_rows_of_zeros(kernel, tmp_path):
     """They have no direction, and are like other empty rows."""
