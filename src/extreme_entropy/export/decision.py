@@ -76,12 +76,21 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     return g("Div", p, g.row_sums(p))
 
 
-def decided(g: Graph, decision: Decision, odds: str, p: str) -> str:
+def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
+    """What decides: log-odds with costs of two classes (n, 1), or ln(C p) of each class.
+
+    With a matrix of costs it is minus the logarithm of what each class is expected to cost.
+    """
+    if len(decision.pairs) == 1:
+        return g("Add", odds, decision.log_costs[1] - decision.log_costs[0])
+    if decision.cost_matrix is not None:
+        return g("Neg", g("Log", g("MatMul", p, decision.cost_matrix)))
+    return g("Add", g("Log", p), decision.log_costs)
+
+
+def decided(g: Graph, decision: Decision, scored: str) -> str:
     """The position of the class of each row   (n,)."""
     if len(decision.pairs) == 1:
-        costs = decision.log_costs[1] - decision.log_costs[0]
-        second = g("Greater", g("Add", odds, costs) if costs else odds, 0.0)
-        return g("Reshape", g.cast(second, np.int64), np.array([-1]))
-    if decision.cost_matrix is not None:
-        return g("ArgMin", g("MatMul", p, decision.cost_matrix), axis=1, keepdims=0)
-    return g("ArgMax", g("Mul", p, np.exp(decision.log_costs)), axis=1, keepdims=0)
+        second = g.cast(g("Greater", scored, 0.0), np.int64)
+        return g("Reshape", second, np.array([-1]))
+    return g("ArgMax", scored, axis=1, keepdims=0)

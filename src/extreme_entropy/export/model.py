@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import InputError
 from ..files import check_writable, written_whole
 from ..machine.predictor import AnyPredictor, ForestPredictor
-from .decision import decided, log_odds, probabilities
+from .decision import decided, log_odds, probabilities, scores
 from .encoding import Rows, columns_of, encoded, is_coded
 from .features import precision_of_layers, projected, scaled
 from .forest import averaged
@@ -78,8 +78,13 @@ def answered(
     dtype: np.dtype[Any],
     label: str,
     probability: str,
+    *,
+    raw: bool = False,
 ) -> None:
-    """Add all that makes labels and probabilities of rows, under these names."""
+    """Add all that makes labels and probabilities of rows, under these names.
+
+    If they shall be `raw`, the second are what decides, of two classes with either sign.
+    """
     phi, machine = predictor.feature_map, predictor.machine
     z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
     inner = precision_of_layers(phi.scaling, dtype)
@@ -90,7 +95,10 @@ def answered(
         t = projected(g, *given, g.cast(z, inner), inner)
     odds = log_odds(g, machine, t)
     p = probabilities(g, machine, odds)
-    g("Gather", labels_of(predictor), decided(g, machine, odds, p), output=label)
+    scored = scores(g, machine, odds, p)
+    g("Gather", labels_of(predictor), decided(g, machine, scored), output=label)
+    if raw:
+        p = scored if len(machine.pairs) > 1 else g.beside(g("Neg", scored), scored)
     g.cast(p, dtype, output=probability)
 
 

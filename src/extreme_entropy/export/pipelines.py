@@ -23,9 +23,11 @@ def register(kinds: Iterable[type]) -> None:
             "Conversion of pipelines needs the package skl2onnx: pip install skl2onnx; a "
             "classifier alone has `to_onnx`, which does not."
         ) from error
+    # Those that calibrate or combine classifiers ask for raw scores, as `decision_function` has.
+    options = {"zipmap": [False], "raw_scores": [True, False]}
     for kind in kinds:
         update_registered_converter(
-            kind, _alias(kind), _set_types, _convert, parser=_parse, options={"zipmap": [False]}
+            kind, _alias(kind), _set_types, _convert, parser=_parse, options=options
         )
 
 
@@ -79,7 +81,8 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     alone = len(names) == 1 and not is_coded(encoding)
     rows = Rows(graph, names[0] if alone else None, {} if alone else dict(enumerate(names)))
     outputs = (one.full_name for one in operator.outputs)
-    answered(graph, predictor, rows, _precision(operator), *outputs)
+    raw = container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
+    answered(graph, predictor, rows, _precision(operator), *outputs, raw=raw)
     container.nodes.extend(graph.nodes)
     container.initializers.extend(graph.constants)
     used = {node.domain for node in graph.nodes}
