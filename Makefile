@@ -13,7 +13,7 @@ OLDEST := .venv-oldest/$(SCRIPTS)
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
 
-.PHONY: help demo check test lint types imports core pytest coverage oldest fuzz dist fix hooks paper papertest bench defaults clean
+.PHONY: help demo check test lint types imports core pytest coverage oldest fuzz docs dist fix hooks paper papertest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -37,26 +37,34 @@ imports: .venv/tested
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-core pytest papertest paper coverage oldest fuzz: export OPENBLAS_NUM_THREADS := 1
-core pytest papertest paper coverage oldest: export OMP_NUM_THREADS := 1
+core pytest papertest paper coverage oldest fuzz docs: export OPENBLAS_NUM_THREADS := 1
+core pytest papertest paper coverage oldest docs: export OMP_NUM_THREADS := 1
 core pytest papertest paper coverage oldest: export SCIPY_ARRAY_API := 1
-core pytest papertest paper coverage oldest: export PYTHONUTF8 := 1
+core pytest papertest paper coverage oldest docs: export PYTHONUTF8 := 1
 
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
 
-pytest: .venv/tested
+# axe-core holds the report's pages against rules of accessibility.
+AXE := .venv/axe/node_modules/axe-core/axe.min.js
+pytest coverage oldest: export EXTREME_ENTROPY_AXE := $(CURDIR)/$(AXE)
+
+pytest: .venv/tested $(AXE)
 	$(BIN)/python -m pytest -n auto --dist worksteal -rs
 
-coverage: .venv/tested  ## the tests, and which lines and branches they reach
+coverage: .venv/tested $(AXE)  ## the tests, and which lines and branches they reach
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
-oldest: .venv-oldest/tested  ## the tests with exactly the lowest versions that pyproject.toml allows
+oldest: .venv-oldest/tested $(AXE)  ## the tests with exactly the lowest versions that pyproject.toml allows
 	$(OLDEST)/python -m pytest -n auto --dist worksteal -rs
 
 # `make fuzz MINUTES=30 SEED=7`
 fuzz: .venv/tested  ## random tables, altered files, killed runs: what is promised holds
 	$(BIN)/python -m fuzz --minutes $(or $(MINUTES),10) $(if $(SEED),--seed $(SEED))
+
+docs: .venv/docs  ## the documentation site, with all examples run, in docs/_build/html; then its tests
+	$(BIN)/python -m sphinx -q -j auto -W --keep-going -b html docs docs/_build/html
+	$(BIN)/python -m pytest docs/test_site.py
 
 dist: .venv/dist  ## build the wheel and the source archive, and check what is in them
 	rm -rf dist
@@ -104,7 +112,7 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 	$(BIN)/python -m pip install -q -e ./paper
 	touch $@
 
-# The library and its command; then what the tests and tools need; then what a release needs.
+# The library and its command; then what the tests and tools need, the site, and a release.
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install -q -e '.[cli]'
@@ -114,8 +122,17 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 	$(BIN)/python -m pip install -q -e '.[test,lint]'
 	touch $@
 
+# Without npm the tests that need it are skipped, or fail where nothing may be skipped.
+$(AXE):
+	mkdir -p .venv/axe
+	npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 || echo "npm is missing: no axe-core"
+
 .venv/dist: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[dist]'
+	touch $@
+
+.venv/docs: .venv/ready
+	$(BIN)/python -m pip install -q -e '.[docs]'
 	touch $@
 
 .venv-oldest/tested: pyproject.toml tools/lower_bounds.py
@@ -124,5 +141,6 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 	$(OLDEST)/python -m pip install -q --constraint .venv-oldest/constraints.txt -e '.[test]'
 	touch $@
 
-clean:  ## remove the environments and caches
+clean:  ## remove the environments, caches and the built site
 	rm -rf .venv .venv-oldest dist .coverage .mypy_cache .ruff_cache .hypothesis
+	rm -rf docs/_build docs/auto_examples docs/api/generated

@@ -58,6 +58,8 @@ def _column(rng: Rng, n: int) -> Any:
         lambda: pa.array(words).dictionary_encode(),
         lambda: pa.array([f"id {i}" for i in range(n)]),
         lambda: pa.array(["5"] * (n - 1) + ["word"] * min(n, 1)),
+        lambda: pa.array([f"{98000 + i}" for i in range(1, n)] + ["98121-3032"] * min(n, 1)),
+        lambda: pa.array(_dates(rng, n)),
         lambda: pa.array(rng.integers(-(2**40), 2**40, n), pa.timestamp("s")),
         lambda: pa.array(rng.integers(-(2**62), 2**62, n), pa.timestamp("ns", "Europe/Warsaw")),
         lambda: pa.array(rng.integers(-(10**6), 10**6, n).astype(np.int32), pa.date32()),
@@ -75,6 +77,17 @@ def _column(rng: Rng, n: int) -> Any:
     if rng.random() < 0.3 and not pa.types.is_nested(column.type):
         column = column.take(pa.array(np.arange(n), mask=rng.random(n) < 0.3))
     return column
+
+
+def _dates(rng: Rng, n: int) -> list[str]:
+    """Dates as people write them, some of them wrong."""
+    forms = ["{d}.{m}.{y}", "{m}/{d}/{y} 0:00:00", "{y}-{m}-{d}T{h}:05Z", "{m}/{d}/{h}"]
+    form = str(rng.choice(forms))
+    most = int(rng.choice([12, 28, 31]))
+    days = rng.integers(1, most + 1, n)
+    parts = zip(rng.integers(1, 13, n), days, rng.integers(1, 9999, n), days % 24, strict=True)
+    cells = [form.format(m=m, d=d, y=f"{y:04}", h=f"{h:02}") for m, d, y, h in parts]
+    return [cell if rng.random() < 0.98 else "unknown" for cell in cells]
 
 
 def _table(rng: Rng) -> Any:
@@ -115,7 +128,9 @@ def _write(rng: Rng, table: Any, folder: Path, name: str) -> Path:
     else:
         separator = "\t" if kind == "tsv" else str(rng.choice(list(",;|")))
         rows = [table.column_names, *zip(*map(_texts, table.columns), strict=True)]
-        path.write_text("\n".join(separator.join(map(_cell, row)) for row in rows) + "\n")
+        text = "\n".join(separator.join(map(_cell, row)) for row in rows) + "\n"
+        codecs = ["utf-8", "utf-8", "utf-8", "latin-1", "utf-16", "utf-16-be", "shift_jis"]
+        path.write_bytes(text.encode(str(rng.choice(codecs)), "replace"))
     if rng.random() < 0.3:
         path.write_bytes(_altered(rng, path.read_bytes()))
     return path
@@ -166,13 +181,21 @@ def run_case(seed: int, case: int, folder: Path) -> str:
     words = ["--target", "y", "--model", kind, "--size", "10"]
     if rng.random() < 0.2:
         words += ["--cost", f"{LABELS[rng.integers(len(LABELS))][0]}=2"]
+    if rng.random() < 0.9:
+        words += ["--no-baseline"]
+    for option in ("drop", "text", "number", "category", "date", "time", "group"):
+        if rng.random() < 0.08:
+            words += [f"--{option}", str(rng.choice(table.column_names))]
     if rng.random() < 0.1:
-        words += ["--drop", "c0"]
+        words += ["--na", str(rng.choice(["5", "a", "NA", "-1"]))]
+    if rng.random() < 0.1:
+        words += ["--prior", f"{LABELS[rng.integers(len(LABELS))][0]}=0.1"]
     ended = _run("fit", train, *words, "-o", model)
     if ended == "fitted":
         for given in (train, other):
             out = folder / f"out.{rng.choice(['csv', 'parquet', 'feather'])}"
-            _run("predict", model, given, "--proba", "-o", out)
+            cost = ["--cost", "a=3"] if rng.random() < 0.2 else []
+            _run("predict", model, given, "--proba", *cost, "-o", out)
             _run("evaluate", model, given, *(["--json"] if rng.random() < 0.5 else []))
             if rng.random() < 0.2:
                 _run("report", model, given, "-o", folder / "page.html")

@@ -33,7 +33,7 @@ import numpy as np
 from extreme_entropy import EEMClassifier, load, persistence
 
 FORK = multiprocessing.get_context("forkserver")
-FORK.set_forkserver_preload(["extreme_entropy.cli.fit", "extreme_entropy.cli.predict", __name__])
+FORK.set_forkserver_preload(["extreme_entropy.tables.fitting", __name__])
 ROWS, COLUMNS, BATCHES = 3000, 6, 40
 SECONDS = 300  # that a run may take
 PATIENCE = 60  # seconds for a run of little memory

@@ -96,7 +96,7 @@ def subjects(folder: Path) -> list[Subject]:
     frame["when"] = pd.date_range("2020-01-01", periods=240, freq="31h")
     frame.loc[::7, "a"] = np.nan
     three, names = np.arange(240) % 3, np.array(["no", "perhaps", "yes"])
-    models = {
+    models: dict[str, tuple[Any, Any, Any]] = {
         "EEM": (EEMClassifier(8, random_state=0), X, y),
         "EEM sig": (EEMClassifier(6, activation="sig", scale="minmax", random_state=0), X, y == 1),
         "EEM unscaled": (EEMClassifier(6, scale=None, decision="paper", ridge=0.1), X, y),
@@ -110,6 +110,9 @@ def subjects(folder: Path) -> list[Subject]:
     for name, (classifier, rows, labels) in models.items():
         classifier.fit(rows, labels).save(folder / name)
         found.append(_subject(name, folder / name, _asked(rows)))
+    for name in ("EEM frame", "leaves"):
+        models[name][0].save(folder / f"{name}, slim", sums=False)
+        found.append(_subject(name, folder / f"{name}, slim", _asked(models[name][1])))
     table = pa.Table.from_pandas(frame.assign(target=names[three]))
     pq.write_table(table, folder / "a.parquet")
     model = fit_table(open_table(folder / "a.parquet"), "target", size=6, n_jobs=1)

@@ -10,7 +10,9 @@ import sys
 import time
 from pathlib import Path
 
+import duckdb
 import numpy as np
+import polars as pl
 import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.parquet
@@ -418,10 +420,14 @@ def sources(columns, folder):
     yield columns
     yield columns.to_reader(max_chunksize=900)
     yield pa.dataset.dataset(folder)
+    yield pl.from_arrow(columns)
+    yield pl.scan_parquet(folder / "*.parquet")
+    yield columns.to_pandas()
+    yield duckdb.read_parquet(str(folder / "*.parquet"))
 
 
-def test_pyarrow_sources_equal_arrays(columns, tmp_path):
-    """Tables, readers and data sets; names of columns are kept."""
+def test_sources_of_columns_equal_arrays(columns, tmp_path):
+    """Tables, readers, data sets, frames and queries; names of columns are kept."""
     labels = np.array(["no", "yes"], dtype=object)[table()[1]]
     for source in sources(columns, tmp_path):
         machine = new().fit_batches(source, target="label")
@@ -503,7 +509,7 @@ def test_columns_that_cannot_be_used_are_told(columns):
         new().fit_batches(columns)
     with pytest.raises(InputError, match="it is 'labels'"):
         new().fit_batches(columns, target="labels")
-    with pytest.raises(InputError, match="names a column of a pyarrow"):
+    with pytest.raises(InputError, match=r"a source that Arrow can read.*list"):
         new().fit_batches([table()], target="y")
     X, y = table()
     lists = pa.table({"a": pa.array([[1.0]] * len(y)), "b": X[:, 1], "y": y})

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
@@ -25,7 +26,7 @@ from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
 
 EEM = [sys.executable, "-m", "extreme_entropy"]
-QUICK = ("--model", "eem", "--size", "20")
+QUICK = ("--model", "eem", "--size", "20", "--no-baseline")
 KINDS = ("csv", "tsv", "csv.gz", "tsv.gz", "parquet", "feather", "arrow")
 
 
@@ -98,7 +99,7 @@ def test_the_whole_story(home, tmp_path):
         "Missing: age 22 (filled by the median and marked)",
         "Estimated GMean: 0.",
         "95 % interval",
-        "at equal priors and costs",
+        "By 5-fold cross-validation of 300 rows, at equal priors and costs.",
         "The interval is for other rows like these",
         f"Written: {model}",
         f"Next: eem evaluate {model} NEW_ROWS",
@@ -296,6 +297,60 @@ def test_priors_change_without_refitting(home, tmp_path):
     assert TableModel.load(tmp_path / "part.eem").classifier.priors == "empirical"
 
 
+@pytest.mark.parametrize(
+    ("words", "costs", "priors"),
+    [
+        (("--cost", "yes=9"), {"yes": 9}, "balanced"),
+        (("--prior", "yes=0.02"), {"yes": 3}, {"yes": 0.02, "no": 0.98}),
+        (("--prior", "yes=0.3", "--prior", "no=0.7"), {"yes": 3}, {"yes": 0.3, "no": 0.7}),
+        (("--cost", "no=2", "--cost", "yes=4", "--priors", "empirical"), None, "empirical"),
+    ],
+)
+def test_costs_and_priors_change_on_use(words, costs, priors, home, tmp_path):
+    """In `predict`, `evaluate` and `report` as `with_costs` has it; those of the model stay."""
+    model, out, new = tmp_path / "m.eem", tmp_path / "out.parquet", home / "new.parquet"
+    fit = ("fit", home / "train.parquet", "--target", "ill", *QUICK, "--cost", "yes=3")
+    eem(*fit, "-o", model)
+    fitted = TableModel.load(model)
+    expected = fitted.classifier.with_costs(costs or {"no": 2, "yes": 4}, priors=priors)
+    X, y = fitted.read(people(seed=1)), np.array(people(seed=1)["ill"])
+    eem("predict", model, new, "--proba", *words, "-o", out)
+    answers = pq.read_table(out)
+    assert answers["prediction"].to_pylist() == expected.predict(X).tolist()
+    assert np.allclose(answers["p(yes)"], expected.predict_proba(X)[:, 1], atol=1e-12)
+    found = json.loads(eem("evaluate", model, new, *words, "--json").stdout)
+    assert found["confusion"][1][1] == ((expected.predict(X) == "yes") & (y == "yes")).sum()
+    assert found["costs"] == {"no": 1} | (costs or {"no": 2, "yes": 4})
+    page = tmp_path / "page.html"
+    eem("report", model, new, *words, "-o", page)
+    assert page.read_text().startswith("<!DOCTYPE html>")
+
+
+def test_given_priors_are_those_of_the_model_from_the_fit_on(home, tmp_path):
+    model = tmp_path / "m.eem"
+    words = ("--target", "ill", *QUICK, "--prior", "yes=0.02", "-o", model)
+    assert "Priors: no 0.98, yes 0.02" in eem("fit", home / "train.parquet", *words).stdout
+    told = json.loads(eem("fit", home / "train.parquet", *words, "--json").stdout)
+    assert told["priors"] == {"no": 0.98, "yes": 0.02}
+    assert TableModel.load(model).classifier.priors == {"no": 0.98, "yes": 0.02}
+    shown = eem("evaluate", model, home / "new.parquet").stdout
+    assert "classes as frequent as given *" in shown
+
+
+def test_labels_without_a_prior_share_the_rest(tmp_path):
+    """As they are in training, whatever the type of the labels."""
+    rng = np.random.default_rng(0)
+    y = rng.choice([1, 2, 3], 400, p=[0.6, 0.3, 0.1])
+    table = pa.table({"x": rng.normal(size=400) + y, "y": y})
+    model = tmp_path / "m.eem"
+    words = ("--target", "y", *QUICK, "--prior", "3=0.5", "-o", model)
+    eem("fit", write(table, tmp_path / "a.csv"), *words)
+    priors, n = TableModel.load(model).classifier.priors, np.bincount(y)
+    assert priors[3] == pytest.approx(0.5)
+    assert priors[1] / priors[2] == pytest.approx(n[1] / n[2])
+    assert sum(priors.values()) == pytest.approx(1)
+
+
 def test_evaluation_shows_costs_and_both_priors(home, tmp_path):
     """Each number by another route: the classifier's answers and scikit-learn."""
     model = tmp_path / "m.eem"
@@ -377,7 +432,7 @@ def test_a_fit_points_out_leaks_small_classes_and_what_becomes_of_gaps(home, tmp
     table, model, page = tmp_path / "a.parquet", tmp_path / "m.eem", tmp_path / "page.html"
     shown = eem("fit", write(rows, table), "--target", "ill", *QUICK, "-o", model)
     assert "Missing: age 22 (filled by the median and marked), city 34 (a category" in shown.stdout
-    assert "300 rows, without maybe\n" in shown.stdout
+    assert "300 rows, without maybe.\n" in shown.stdout
     assert "These have fewer: 'maybe' (5)." in shown.stderr
     assert "(AUC over 0.99): 'status'" in shown.stderr
     eem("report", model, write(rows, tmp_path / "b.parquet"), "-o", page)
@@ -400,6 +455,122 @@ def test_the_rest_of_the_columns_may_be_left_out_by_hand(home, tmp_path):
     table = home / "train.parquet"
     eem("fit", table, "--target", "ill", "--drop", "city", "--drop", "name", *QUICK, "-o", model)
     assert [column.name for column in TableModel.load(model).columns.used] == ["age", "weight"]
+
+
+def test_a_baseline_stands_beside_the_estimate(home, tmp_path):
+    """Printed, in JSON, and saved with the model; `--no-baseline` leaves it out."""
+    model, quick = tmp_path / "m.eem", ("--model", "eem", "--size", "20")
+    fit = ("fit", home / "train.parquet", "--target", "ill", *quick, "-o", model)
+    shown = eem(*fit).stdout
+    assert "\nGradient boosting on the same rows: 0." in shown
+    told = json.loads(eem(*fit, "--json").stdout)["estimate"]["baseline"]
+    assert told["name"] == "gradient boosting"
+    assert 0 < told["low"] < told["gmean"] < told["high"] < 1
+    saved = TableModel.load(model).facts.estimate.baseline
+    assert (saved.gmean, saved.low, saved.high) == (told["gmean"], told["low"], told["high"])
+    assert f"rows: {saved.gmean:.3f}, 95 % interval {saved.low:.3f} to" in shown
+    assert "boosting" not in eem(*fit, "--no-baseline").stdout
+
+
+def test_columns_that_are_not_used_are_counted_where_they_are_many(home, tmp_path):
+    """`--verbose` and `--json` name each, with the reason."""
+    rows = people()
+    for j in range(72):
+        rows = rows.append_column(f"empty {j}", pa.nulls(300, pa.float64()))
+    table = write(rows, tmp_path / "a.parquet")
+    fit = ("fit", table, "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    shown = eem(*fit).stdout
+    (line,) = [line for line in shown.splitlines() if line.startswith("Not used")]
+    assert line == (
+        "Not used: 73 columns, such as empty 0, empty 1, empty 2 (--verbose lists them, and why)"
+    )
+    shown = eem(*fit, "--verbose").stdout
+    assert shown.count("Not used: empty ") == 72
+    assert "  age: numbers, 22 missing\n" in shown
+    assert "  city: text\n" in shown
+    assert len(json.loads(eem(*fit, "--json").stdout)["dropped"]) == 73
+
+
+def test_the_estimate_says_what_it_was_made_on(tmp_path, monkeypatch):
+    """A sample, by time or not, of which groups; or why there is none."""
+    monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_ESTIMATED", 200)
+    days = np.datetime64("2020-01-01") + np.random.default_rng(0).permutation(300)
+    rows = people().append_column("day", pa.array(days))
+    table, model = write(rows, tmp_path / "a.parquet"), tmp_path / "m.eem"
+    fit = ("fit", table, "--target", "ill", *QUICK, "-o", model)
+    shown = eem(*fit).stdout
+    assert "By 5-fold cross-validation of a sample of 200 of the 300 rows." in shown
+    assert "held out at random, not by time. --time day holds out the last ones." in shown
+    shown = eem(*fit, "--time", "day").stdout
+    assert "By holding out the rows last in day" in shown
+    assert "for later rows of the same kind. The model learns from day, too." in shown
+    shown = eem(*fit, "--group", "city").stdout
+    assert "Not used: city: it is the --group" in shown
+    assert "By 2-fold cross-validation, keeping rows of one city together, of a sample" in shown
+    few = write(rows.take(pa.array(np.r_[0:9])), tmp_path / "few.parquet")
+    shown = eem("fit", few, "--target", "ill", *QUICK, "-o", model).stdout
+    assert "Estimated GMean: none, since two classes need 8 rows or more" in shown
+    eem(*fit)
+    shown = eem("fit", table, "--like", model, "-o", tmp_path / "b.eem").stdout
+    assert "Estimated GMean: none, since a model made with --like is a part" in shown
+
+
+def test_gaps_are_described_by_what_becomes_of_them(tmp_path):
+    """Numbers, dates and text each have their own way."""
+    day = [None if i % 7 == 0 else datetime(2020, 1, 1 + i % 28) for i in range(300)]
+    city = [None if i % 9 == 0 else c for i, c in enumerate(people()["city"].to_pylist())]
+    rows = people().drop(["city"]).append_column("day", pa.array(day))
+    rows = rows.append_column("city", pa.array(city))
+    words = ("--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    shown = eem("fit", write(rows, tmp_path / "a.parquet"), *words).stdout
+    assert (
+        "Missing: age 22 (filled by the median and marked), day 43 (filled by the median), "
+        "city 34 (a category of its own)\n"
+    ) in shown
+
+
+def test_a_table_from_standard_input_is_fitted_and_predicted(home, tmp_path):
+    table, model = write(people(), tmp_path / "a.csv"), tmp_path / "m.eem"
+    with table.open("rb") as file:
+        shown = process("fit", "-", "--target", "ill", *QUICK, "-o", model, stdin=file).stdout
+    assert "Rows: 300 with a label in ill" in shown
+    assert TableModel.load(model).facts.source == "standard input"
+    with table.open("rb") as file:
+        answers = process("predict", model, "-", "--keep", "name", stdin=file).stdout
+    assert answers.count("\n") == 301
+    assert answers == process("predict", model, table, "--keep", "name").stdout
+    done = process("predict", model, "-", stdin=subprocess.DEVNULL, code=1)
+    assert "'standard input' cannot be read as CSV (Empty CSV file)" in done.stderr
+
+
+def test_text_in_another_encoding_is_fitted_with_a_note(tmp_path):
+    rows = people().to_pylist()
+    lines = ["age;stadt;ill", *(f"{r['weight']:.1f};Köln {r['city']};{r['ill']}" for r in rows)]
+    path, model = tmp_path / "a.csv", tmp_path / "m.eem"
+    path.write_bytes("\n".join(lines).encode("latin-1"))
+    shown = eem("fit", path, "--target", "ill", *QUICK, "-o", model)
+    assert "is not UTF-8; it is read as Windows-1252" in shown.stderr
+    words = ("predict", model, path, "--keep", "stadt", "-o", tmp_path / "out.parquet")
+    assert eem(*words, "--encoding", "latin-1").stderr == ""
+    assert set(pq.read_table(tmp_path / "out.parquet")["stadt"].to_pylist()) == {
+        "Köln Bonn",
+        "Köln Rome",
+    }
+
+
+def test_notes_speak_of_options_and_not_of_python(tmp_path):
+    """Where the library would name its parameters: no information, and a class of few rows."""
+    table = pa.table({"x": [0.0, 1.0] * 40, "y": ["a", "a", "b", "b"] * 20})
+    path, model = write(table, tmp_path / "a.csv"), tmp_path / "m.eem"
+    said = eem("fit", path, "--target", "y", *QUICK, "-o", model).stderr
+    said += eem("predict", model, path, "-o", tmp_path / "out.csv").stderr
+    assert said.count("The columns do not separate two of the classes") >= 1
+    table = pa.table({"x": np.arange(30.0) % 7, "y": ["a"] * 28 + ["b"] * 2})
+    said += eem(
+        "fit", write(table, tmp_path / "b.csv"), "--target", "y", *QUICK, "-o", model
+    ).stderr
+    for word in ("activation", "decision=", "categorical_features", "partial_fit", "`"):
+        assert word not in said
 
 
 def test_an_option_may_stand_before_the_table(home, tmp_path):
@@ -464,8 +635,9 @@ def broken(folder):
         "text.feather": (good, "cannot be read as Arrow"),
         "cut.csv.gz": (gzip.compress(good * 50)[:150], "cannot be read as CSV"),
         "plain.csv.gz": (good, "cannot be read as CSV"),
-        "latin.csv": ("x,z,ill\n1,é,no\n".encode("latin1"), "cannot be read as CSV"),
-        "table.xlsx": (good, "ends in none of .csv"),
+        "damaged.csv": (good + "é,é,no\n".encode() + b"\xff,2,no\n", "must be text in UTF-8"),
+        "table.xlsx": (good, "cannot be read as an Excel file"),
+        "table.ods": (good, "ends in none of .csv"),
         "numbers.csv": (b"x,ill\n" + b"".join(b"1,%d.5\n" % i for i in range(60)), "at most 50"),
     }
     for name, (content, _) in files.items():
@@ -520,6 +692,14 @@ def test_wrong_words_are_refused(home, tmp_path):
         ((*fit, "--cost", "yes=dear", "-o", out), 2, "positive number"),
         ((*fit, "--cost", "yes=nan", "-o", out), 2, "positive number"),
         ((*fit, "--cost", "yes", "-o", out), 2, "LABEL=COST"),
+        ((*fit, "--prior", "yes=2", "-o", out), 2, "LABEL=SHARE between 0 and 1"),
+        ((*fit, "--prior", "maybe=0.1", "-o", out), 1, "'maybe' is none. The labels are"),
+        ((*fit, "--prior", "yes=.9", "--prior", "no=.9", "-o", out), 1, "these sum to 1.8"),
+        ((*fit, "--prior", "yes=.1", "--priors", "balanced", "-o", out), 2, "not both"),
+        (("predict", home / "m.eem", table, "--cost", "maybe=2"), 1, "'maybe' is none"),
+        ((*fit, "--time", "age", "--group", "city", "-o", out), 2, "not both"),
+        ((*fit, "--date", "cty", "-o", out), 1, "Did you mean 'city'?"),
+        (("report", home / "m.eem", table, "-o", tmp_path / "r.pdf"), 1, "must end in .html"),
         ((*fit, "--size", "0", "-o", out), 2, "--size"),
         ((*fit,), 2, "Missing option '-o'"),
         (("fit", table, "-o", out), 2, "--target COLUMN"),
@@ -756,10 +936,27 @@ def write_rows(path, X):
 
 
 def test_completion_knows_the_commands_and_options():
-    """What click offers the shell; see docs/command.md."""
+    """What click offers the shell; see docs/guide/command.md."""
     line = {"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}
     done = CliRunner().invoke(root, env=line, prog_name="eem")
     assert done.stdout.strip() == "plain,--target"
+
+
+@pytest.mark.parametrize("words", [["--help"], ["fit", "--help"], ["report", "-h"], None])
+def test_help_and_completion_wait_for_no_library(words):
+    """They are the ones that people wait for: no numpy, no scikit-learn, no pyarrow."""
+    script = f"""
+import os, sys
+from click.testing import CliRunner
+from extreme_entropy.cli.root import COMMANDS, root
+line = {{"COMP_WORDS": "eem fit --ta", "COMP_CWORD": "2", "_EEM_COMPLETE": "bash_complete"}}
+words = {words!r}
+done = CliRunner().invoke(root, words, env={{}} if words else line, prog_name="eem")
+assert ("Usage: eem" if words else "--target") in done.stdout, done.stdout
+assert not {{"numpy", "scipy", "sklearn", "pyarrow", "matplotlib"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_help_names_every_command():

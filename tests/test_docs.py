@@ -1,37 +1,100 @@
-"""The documentation is true: its code runs, its links lead somewhere."""
+"""The documentation is true: code runs and prints what the page shows, links lead somewhere."""
 
 import re
+import runpy
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
+from pages import DOCS, PAGES, ROOT
 
-ROOT = Path(__file__).parent.parent
-PAGES = [
-    *(ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "paper" / "README.md"),
-    *sorted((ROOT / "docs").glob("*.md")),
-    *sorted((ROOT / "paper" / "docs").rglob("*.md")),
+from extreme_entropy.engines.blocks import ENGINES
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+
+SNIPPET = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+def snippets(text):
+    """Each block of Python of a page: what runs alone, and what the page says that it prints.
+
+    A block continues the one above it if the paragraph before it says so.
+    """
+    found, end = [("", "")], 0
+    for match in SNIPPET.finditer(text):
+        paragraph = text[end : match.start()].rstrip().rpartition("\n\n")[2]
+        continues = re.search(r"continu(es|ing)\s+the\s+example\s+above", paragraph, re.IGNORECASE)
+        code, shown = found[-1] if continues else ("", "")
+        found.append((code + match[1], shown + (match[2] or "")))
+        end = match.end()
+    return found[1:]
+
+
+SNIPPETS = [
+    pytest.param(*snippet, id=f"{page.relative_to(ROOT)}-{number}")
+    for page in (ROOT / "README.md", *DOCS)
+    for number, snippet in enumerate(snippets(page.read_text(encoding="utf-8")), 1)
 ]
 
 
-def test_the_readmes_code_runs(tmp_path, monkeypatch):
-    """Ten lines that a newcomer will paste."""
-    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+@pytest.mark.usefixtures("all_landmarks")
+@pytest.mark.parametrize(("code", "shown"), SNIPPETS)
+def test_code_runs_as_it_stands(code, shown, tmp_path, monkeypatch, capsys):
+    """As a script of its own in an empty folder; it prints what a block of text below it shows."""
     monkeypatch.chdir(tmp_path)
-    exec(code, {})  # noqa: S102 (our own README)
-    assert (tmp_path / "tumours.eem").is_file()
+    monkeypatch.setenv("MPLBACKEND", "Agg")
+    Path("snippet.py").write_text(code, encoding="utf-8")
+    with patch.dict(ENGINES):  # a page adds one
+        runpy.run_path("snippet.py", run_name="__main__")
+    if shown:
+        assert_prints(capsys.readouterr().out, shown)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def assert_prints(printed, shown):
+    """The same words, and the same numbers but for what another processor may change."""
+    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", shown).split()
+    for number, expected in zip(NUMBER.findall(printed), NUMBER.findall(shown), strict=True):
+        a_little = 0.02 if "." in expected else 2
+        assert float(number) == pytest.approx(float(expected), rel=0.05, abs=a_little)
+
+
+def test_snippets_are_found_and_continued_where_the_page_says_so():
+    page = "\n```python\na = 1\n```\n\nContinuing\nthe example above:\n\n```python\nprint(a)\n```\n"
+    page += "\n```text\n1\n```\n\nAlone:\n\n```python\nb = 2\n```\n"
+    assert snippets(page) == [("a = 1\n", ""), ("a = 1\nprint(a)\n", "1\n"), ("b = 2\n", "")]
+    assert len(SNIPPETS) > 30
+    written = [page.read_text("utf-8").count("```python") for page in (ROOT / "README.md", *DOCS)]
+    assert len(SNIPPETS) == sum(written)
+
+
+def test_what_a_page_shows_must_be_what_is_printed():
+    assert_prints("found 23 of 24\n", "found  22 of 24")
+    for other in ("found 20 of 24", "missed 23 of 24", "found 23", ""):
+        with pytest.raises(AssertionError):
+            assert_prints("found 23 of 24\n", other)
+
+
+@each_page
 def test_links_between_pages_lead_somewhere(page):
-    """Relative links name files that exist."""
-    for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+    """Relative links name files that exist, and headings of theirs."""
+    for target, anchor in re.findall(r"\]\(([^)#:]*)(?:#([^)]*))?\)", page.read_text("utf-8")):
+        file = page.parent / target if target else page
+        assert file.exists(), target
+        assert not anchor or anchor in anchors(file.read_text("utf-8")), f"{target}#{anchor}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def anchors(text):
+    """Of the headings, as code hosts and MyST make them."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    return [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+
+
+@each_page
 def test_files_named_in_backticks_exist(page):
     """`machine/operator.py` and the like are where the page says."""
-    for name in re.findall(r"`([\w/]+/[\w/]+\.(?:py|csv|md))`", page.read_text()):
+    for name in re.findall(r"`([\w/]+/[\w/]+\.(?:py|csv|md))`", page.read_text("utf-8")):
         folders = (
             ROOT,
             page.parent,
@@ -43,8 +106,8 @@ def test_files_named_in_backticks_exist(page):
 
 def test_every_promise_names_tests_that_exist():
     """Functions by file and name, programs by file."""
-    page = (ROOT / "docs" / "promises.md").read_text()
+    page = (ROOT / "docs" / "guide" / "promises.md").read_text("utf-8")
     named = re.findall(r"`(tests/\w+\.py)::(\w+)`", page)
     assert len(named) > 15
     for file, name in named:
-        assert f"def {name}(" in (ROOT / file).read_text(), f"{file}::{name}"
+        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"

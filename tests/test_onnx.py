@@ -566,7 +566,7 @@ def test_eem_export_says_what_it_wrote_and_refuses_other_files(fitted, tmp_path)
 
 def test_the_examples_of_the_page_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    page = Path(__file__).parent.parent / "docs" / "onnx.md"
+    page = Path(__file__).parent.parent / "docs" / "guide" / "onnx.md"
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     assert len(blocks) == 2
     names = {}

@@ -1,8 +1,6 @@
 """Pictures show what the classifier says, where they are told to, and change nothing."""
 
-import re
 import sys
-from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
@@ -108,8 +106,10 @@ def test_the_projection_is_the_classifiers(classifier, data):
     np.testing.assert_array_equal(display.positive, y == classifier.classes_[1])
     np.testing.assert_array_equal(display.means, classifier.means_)
     np.testing.assert_array_equal(display.variances, classifier.variances_)
+    np.testing.assert_array_equal(display.thresholds, classifier.thresholds_)
+    low, high = display.ax_.get_xlim()
     drawn = [line.get_xdata()[0] for line in display.threshold_lines_]
-    np.testing.assert_array_equal(drawn, classifier.thresholds_)
+    assert drawn == [t for t in classifier.thresholds_ if low < t < high]
 
 
 @every_classifier
@@ -162,14 +162,61 @@ def test_regions_are_shaded_for_the_class_that_wins_there(costs):
     assert not ProjectionDisplay.from_estimator(classifier, X, y, regions=False).regions_
 
 
-def test_thresholds_out_of_view_are_named():
-    """A threshold far away is not seen, so the legend says where it is."""
+def test_thresholds_far_from_the_data_are_not_stated():
+    """They decide about no row: the legend speaks of the one that is drawn."""
     X, y = moons()
     classifier = EEMClassifier(30, random_state=0).fit(X, y)
     display = ProjectionDisplay.from_estimator(classifier, X, y)
     display.thresholds = np.array([-1234.0, 0.1])
     legend = display.plot().ax_.get_legend()
-    assert legend.get_texts()[-1].get_text() == "thresholds (also at -1.23e+03)"
+    assert legend.get_texts()[-1].get_text() == "threshold"
+    assert len(display.threshold_lines_) == 1
+
+
+def test_single_rows_far_off_do_not_squeeze_the_others_into_a_corner():
+    """The view is that of the others, and a little more; densities still count all rows."""
+    X, y = moons()
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = ProjectionDisplay.from_estimator(classifier, X, y)
+    low, high = display.ax_.get_xlim()
+    display.projections[np.flatnonzero(display.positive)[0]] = 1e6
+    far_low, far_high = display.plot().ax_.get_xlim()
+    assert far_high - far_low < 2 * (high - low)
+    for c, histogram in enumerate(display.histograms_):
+        heights, edges, _ = histogram.get_data()
+        inside = 1 - (1 / display.positive.sum() if c else 0)
+        assert heights @ np.diff(edges) == pytest.approx(inside)
+
+
+def rare_rows(n=4000, share=0.01):
+    rng = np.random.default_rng(0)
+    y = (np.arange(n) < n * share).astype(int)
+    return rng.normal(size=(n, 3)) + 2 * y[:, None], y
+
+
+def test_a_rare_class_has_logarithmic_scales():
+    """No point of a curve is lost in a corner: each of the last panel has a tenth of the class."""
+    X, y = rare_rows()
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = OperatingDisplay.from_estimator(classifier, X, y)
+    roc, precision_recall, reliability = display.axes_
+    assert [ax.get_xscale() for ax in display.axes_] == ["log", "linear", "log"]
+    assert [ax.get_yscale() for ax in display.axes_] == ["linear", "linear", "log"]
+    assert precision_recall.get_xlim() == (-0.02, 1.02)
+    odds = classifier.with_costs(priors=[0.99, 0.01]).decision_function(X)
+    p = 1 / (1 + np.exp(-odds))
+    order = np.argsort(p)
+    parts = np.split(order, np.flatnonzero(y[order])[3:-1:4] + 1)
+    np.testing.assert_allclose(display.reliability.x, [p[part].mean() for part in parts])
+    np.testing.assert_allclose(display.reliability.y, [y[part].mean() for part in parts])
+    for curve in display.curves_:
+        assert np.isfinite(curve.get_xydata()).all()
+    low = roc.get_xlim()[0]
+    assert low == pytest.approx(0.5 / 3960)
+    assert min(display.curves_[0].get_xdata()) >= low
+    assert reliability.get_xlim() == reliability.get_ylim()
+    common = OperatingDisplay.from_estimator(classifier, X, y, positive=0)
+    assert [ax.get_xscale() for ax in common.axes_] == ["linear"] * 3
 
 
 @every_classifier
@@ -769,13 +816,3 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     ):
         with pytest.raises(ImportError, match=f"Display {remedy}"):
             draw()
-
-
-def test_the_pages_code_runs(tmp_path, monkeypatch):
-    """docs/plots.md, from top to bottom; what is given there as text is not run."""
-    page = Path(__file__).parent.parent / "docs" / "plots.md"
-    monkeypatch.chdir(tmp_path)
-    names = {}
-    for code in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
-        exec(code, names)  # noqa: S102 (our own page)
-    assert (tmp_path / "process.png").is_file()

@@ -9,6 +9,7 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ import pytest
 import scipy.sparse as sp
 from click.testing import CliRunner
 from scipy.stats import binom
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, make_moons
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
@@ -27,19 +30,30 @@ from sklearn.metrics import (
     recall_score,
     roc_auc_score,
 )
+from sklearn.model_selection import FixedThresholdClassifier, GridSearchCV
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
 from extreme_entropy.machine import learnt
 from extreme_entropy.report import About, build_report, write_report
+from extreme_entropy.report import rows as rows_module
 from extreme_entropy.report.build import compared_sizes, write_page
-from extreme_entropy.report.evidence import collect
-from extreme_entropy.report.live import MOST_ROWS, QUANTILES, sorted_projections
-from extreme_entropy.report.page import class_name, percent
-from extreme_entropy.report.scores import possible_mistakes, predict_rows, score_cards
+from extreme_entropy.report.classifiers import reported
+from extreme_entropy.report.columns import explained_rows, important_columns
+from extreme_entropy.report.evidence import collect as collect_of
+from extreme_entropy.report.live import MOST_ROWS, points_of
+from extreme_entropy.report.matrix import shown_matrix, worst_confusions
+from extreme_entropy.report.numbers import amount, count, percent, times
+from extreme_entropy.report.page import class_name
+from extreme_entropy.report.ranking import rank
+from extreme_entropy.report.rows import cell_text
+from extreme_entropy.report.scores import possible_mistakes, score_cards
+from extreme_entropy.report.table import left_out
 from extreme_entropy.report.text import json_block, visible
 
 HOSTILE = [
@@ -70,6 +84,11 @@ def classifier():
 @pytest.fixture(scope="module")
 def page(classifier):
     return build_report(classifier, *overlapping(seed=1))
+
+
+def collect(classifier, batches):
+    """Evidence of a classifier of this library."""
+    return collect_of(reported(classifier), batches)
 
 
 class Parsed(HTMLParser):
@@ -110,10 +129,7 @@ def text_at(page, name):
 def test_scores_are_those_that_scikit_learn_gives(classifier):
     """GMean, balanced accuracy, AUC and Brier of `predict` and `predict_proba`."""
     X, y = overlapping(seed=1)
-    scores = {
-        score.name: score
-        for score in score_cards(predict_rows(classifier, collect(classifier, [(X, y)])))
-    }
+    scores = {score.name: score for score in score_cards(collect(classifier, [(X, y)]))}
     p, said = classifier.predict_proba(X)[:, 1], classifier.predict(X)
     assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
     ours = scores["Balanced accuracy"].value
@@ -125,8 +141,8 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
 
 def were_learnt(classifier, evidence):
     """Whether the rows of a report are those of the fit."""
-    given = evidence.labels, evidence.projections[:, 0], len(classifier.classes_)
-    seen = learnt.ProjectionMoments.of(*given)
+    n = len(classifier.classes_)
+    seen = learnt.ProjectionMoments.of(evidence.labels, evidence.values[:, 0], n)
     return learnt.were_learnt(classifier.machine_, classifier.summary_, seen)
 
 
@@ -193,9 +209,11 @@ def test_the_page_says_what_the_data_are(classifier):
     assert "7 times as many rows as the rarest" in words
     assert "3 rows have no label" in words
     assert "5 columns" in words
-    for row in ("common 140 88 % 350", "rare 20 12 % 50", "a 7"):
+    assert "Predicting kind: report on 160 rows" in words
+    for row in ("common 140 88 % 350", "rare 20 12 % 50", "Column missing a 7"):
         assert row in words.replace("\u00a0", " ")
-    assert "b 0" not in words
+    assert "Column missing a 7 " in words
+    assert "b 0" not in words[words.index("Column missing") :]
 
 
 # ------------------------------------------------------------------------ rows
@@ -223,15 +241,17 @@ def test_rows_whose_mean_or_spread_differs_were_not_learnt(classifier, change):
     """Each alone tells them from those learnt."""
     evidence = collect(classifier, [overlapping()])
     assert were_learnt(classifier, evidence)
-    moved = evidence.projections.copy()
+    moved = evidence.values.copy()
     for c in (0, 1):
         moved[evidence.labels == c] = change(moved[evidence.labels == c])
-    assert not were_learnt(classifier, replace(evidence, projections=moved))
+    assert not were_learnt(classifier, replace(evidence, values=moved))
+    sums = learnt.ProjectionMoments.of(evidence.labels, moved[:, 0], 2)
+    assert not reported(classifier).were_learnt(sums)
 
 
 def test_rows_are_drawn_from_all_of_a_long_file(classifier, monkeypatch):
     """Early batches have as many as late ones, within a factor of two."""
-    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 3000)
+    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_DRAWN", 3000)
     X, y = overlapping(200)
     stamped = [np.column_stack([X[:, :4], np.full(200, float(i))]) for i in range(120)]
     rows = collect(classifier, [(part, y) for part in stamped]).rows
@@ -254,25 +274,88 @@ def test_batches_are_as_good_as_all_rows_at_once(classifier):
     whole = collect(classifier, [(X, y)])
     parts = collect(classifier, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
     np.testing.assert_array_equal(whole.labels, parts.labels)
-    np.testing.assert_allclose(whole.projections, parts.projections, rtol=1e-9)
+    np.testing.assert_allclose(whole.values, parts.values, rtol=1e-9)
+    np.testing.assert_array_equal(whole.confusion, parts.confusion)
+    np.testing.assert_allclose(whole.sums.means, parts.sums.means, rtol=1e-9)
+    np.testing.assert_allclose(whole.sums.deviations, parts.sums.deviations, rtol=1e-9)
+    assert whole.auc == parts.auc
+    assert whole.brier.value == pytest.approx(parts.brier.value, rel=1e-9)
+    assert [row.number for row in whole.telling] == [row.number for row in parts.telling]
     for evidence in (whole, parts):
         assert len(evidence.row_labels) == evidence.rows.shape[0] <= 800
         assert (evidence.row_labels == 1).sum() == min(375, 400)
 
 
-def test_many_rows_are_kept_as_quantiles(classifier, monkeypatch):
-    """A class of few rows stays as it is; counts from quantiles are near the true ones."""
+def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier, monkeypatch):
+    """Counts of them are exact; quantiles stand for the others, and the sum is that of all rows."""
     monkeypatch.setattr("extreme_entropy.report.live.MOST_ROWS", 1000)
-    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 500)
-    evidence = collect(classifier, [overlapping(2000, seed=4)])
-    common, rare = sorted_projections(evidence)
-    assert (len(common), len(rare)) == (500, 250)
-    own = evidence.projections[evidence.labels == 0, 0]
-    for t in np.linspace(own.min(), own.max(), 20):
-        assert (common > t).mean() == pytest.approx((own > t).mean(), abs=1.5 / 500)
-    np.testing.assert_array_equal(rare, np.sort(evidence.projections[evidence.labels == 1, 0]))
+    monkeypatch.setattr("extreme_entropy.report.live.SURE", 300)
+    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 200)
+    evidence = collect(classifier, [overlapping(4000, seed=4)])
+    common, rare = points_of(reported(classifier), evidence)
+    assert (len(common.values), common.exact) == (500, 300)
+    assert (len(rare.values), rare.exact) == (500, 500)
+    ratio = classifier.machine_.gaussians[0].log_ratio
+    own = ratio(evidence.values[evidence.labels == 0, 0])
+    weights = np.repeat(common.weights, [300, 200])
+    assert weights.sum() == pytest.approx(3500)
+    shown = ratio(common.values)
+    np.testing.assert_allclose(np.sort(shown[:300]), np.sort(own)[-300:])
+    for t in np.linspace(own.min(), own.max(), 30):
+        counted, true = weights[shown > t].sum(), (own > t).sum()
+        assert counted == pytest.approx(true, abs=1e-6 if true <= 300 else 1.5 * 3200 / 200)
     assert MOST_ROWS == 20_000
-    assert QUANTILES == 10_000
+
+
+def test_very_many_rows_are_sampled_and_counts_stay_exact(classifier, monkeypatch):
+    """A rare class is kept whole; the sample does not depend on the batches."""
+    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 1200)
+    X, y = overlapping(4000, seed=5)
+    whole = collect(classifier, [(X, y)])
+    parts = collect(classifier, ((X[i : i + 170], y[i : i + 170]) for i in range(0, 4000, 170)))
+    assert whole.sampled
+    assert np.bincount(whole.labels).tolist() == [600, 500]
+    assert whole.counts.tolist() == [3500, 500]
+    np.testing.assert_array_equal(
+        whole.confusion, confusion_matrix(y, classifier.predict(X), labels=classifier.classes_)
+    )
+    np.testing.assert_allclose(np.sort(whole.values, 0), np.sort(parts.values, 0), rtol=1e-9)
+    assert whole.weights.sum() == pytest.approx(4000)
+    kept, mean = whole.values[whole.labels == 0, 0], classifier.project(X[y == "common"]).mean()
+    assert abs(kept.mean() - mean) < 4 * kept.std() / np.sqrt(600)
+    some = np.bincount(whole.labels[whole.proportional()])
+    assert some[1] / some[0] == pytest.approx(1 / 7, abs=0.01)
+    page = build_report(classifier, X, y)
+    assert "a random sample of 1,100 of them" in page
+    assert "fitted on these very rows" not in page
+    again = EEMClassifier(20, random_state=0).fit(X, y)
+    assert "fitted on these very rows" in build_report(again, X, y)
+
+
+def test_memory_does_not_grow_with_the_rows(tmp_path):
+    """Ten times the rows take less memory in addition than their values alone would."""
+    code = (
+        "import sys, resource, numpy as np\n"
+        "from extreme_entropy import EEMClassifier\n"
+        "from extreme_entropy.report import About\n"
+        "from extreme_entropy.report.build import report_on_batches\n"
+        "from extreme_entropy.report.classifiers import reported\n"
+        "from extreme_entropy.report import evidence\n"
+        "evidence.MOST_KEPT = 20_000\n"
+        "def batch(seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    y = rng.integers(0, 6, 10_000)\n"
+        "    return rng.normal(size=(10_000, 4)) + y[:, None], y\n"
+        "c = EEMClassifier(20, random_state=0).fit(*batch(0))\n"
+        "report_on_batches(reported(c), map(batch, range(int(sys.argv[1]))), About)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
+    )
+    peaks = []
+    for n in (6, 60):
+        command = [sys.executable, "-c", code, str(n)]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=tmp_path)
+        peaks.append(int(done.stdout))
+    assert peaks[1] - peaks[0] < 540_000 * 15 * 8 / 2**20 / 2
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, pd.DataFrame, np.float32])
@@ -289,7 +372,9 @@ def test_a_pipeline_is_judged_as_a_whole():
         X[:200], y[:200]
     )
     ours = build_report(pipeline, X[200:], y[200:])
-    assert ours == build_report(pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
+    names = About(columns=[f"x{j}" for j in range(5)])  # those that the first step gives
+    given = (pipeline[-1], pipeline[0].transform(X[200:]), y[200:])
+    assert ours == build_report(*given, about=names)
 
 
 def test_what_cannot_be_reported_is_refused_in_words(classifier):
@@ -300,8 +385,8 @@ def test_what_cannot_be_reported_is_refused_in_words(classifier):
         collect(classifier, [])
     with pytest.raises(InputError, match="among the classes"):
         build_report(classifier, X, np.where(y == "rare", "odd", y))
-    with pytest.raises(InputError, match="LogisticRegression is none"):
-        build_report(LogisticRegression().fit(X, y), X, y)
+    with pytest.raises(InputError, match="LinearSVC has none"):
+        build_report(LinearSVC().fit(X, y), X, y)
     with pytest.raises(NotFittedError):
         build_report(EEMClassifier(), X, y)
 
@@ -326,7 +411,7 @@ def test_three_classes_have_a_matrix_and_a_projection_for_each_pair():
     page = build_report(classifier, X[1::2], y[1::2])
     assert page.count("data-pair=") == 3
     assert 'id="ratio"' not in page
-    cells = [int(n) for n in re.findall(r'<td class="n (?:right|wrong|)">(\d+)</td>', page)]
+    cells = [int(n or 0) for n in re.findall(r'<td class="n (?:right|wrong) s\d">(\d*)</td>', page)]
     assert cells == confusion_matrix(y[1::2], classifier.predict(X[1::2])).ravel().tolist()
     few = y[1::2] != 2
     page = build_report(classifier, X[1::2][few], y[1::2][few])
@@ -380,7 +465,8 @@ def test_the_script_gets_the_classifier_as_it_is(classifier, page):
     assert data["logPriors"]["model"] == classifier.machine_.log_priors.tolist()
     for c, name in enumerate(classifier.classes_):
         points = np.frombuffer(base64.b64decode(data["points"][c]), "<f8")
-        np.testing.assert_allclose(points, np.sort(classifier.project(X[y == name])), rtol=1e-9)
+        own = np.sort(classifier.project(X[y == name]))
+        np.testing.assert_allclose(np.sort(points), own, rtol=1e-9)
 
 
 # ------------------------------------------------------------------------ the page as such
@@ -551,9 +637,10 @@ def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
     assert done.output == f"Written: {out}\n"
     page = out.read_text()
     text = " ".join(" ".join(Parsed(page).text).split())
-    assert "Report on new.csv" in text
+    assert "Predicting kind: report on 398 rows" in text
+    assert "398 rows of new.csv" in text
     assert "after it was fitted on old.csv" in text
-    assert "b 7" in text
+    assert "Column missing b 7" in text
     assert "2 rows have no label" in text
     assert 'id="same-rows"' not in page
     assert "eem report" in text
@@ -627,9 +714,447 @@ def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
 
 
 def test_the_pages_code_runs(tmp_path, monkeypatch):
-    """docs/report.md, as a newcomer would paste it."""
-    page = Path(__file__).parent.parent / "docs" / "report.md"
+    """docs/guide/report.md, as a newcomer would paste it."""
+    page = Path(__file__).parent.parent / "docs" / "guide" / "report.md"
     monkeypatch.chdir(tmp_path)
-    (code,) = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
-    exec(code, {})  # noqa: S102 (our own page)
-    assert "Report on tumours" in (tmp_path / "report.html").read_text()
+    first, second = re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    exec(first + second, {})  # noqa: S102 (our own page)
+    assert "HistGradientBoostingClassifier" in (tmp_path / "boosting.html").read_text()
+    assert "evaluated on 143 rows of <bdi>tumours</bdi>" in (tmp_path / "report.html").read_text()
+
+
+# ------------------------------------------------------------------------ what it costs
+
+
+def headline(page):
+    """The sentence in short, as text."""
+    start = page.index('id="headline">') + len('id="headline">')
+    text = re.sub(r"<[^>]+>", "", page[start : page.index("</p>", start)])
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
+def points_on(page):
+    """The table of operating points, row by row."""
+    table = page[page.index('<table id="points">') :]
+    table = table[table.index("<tbody>") : table.index("</tbody>")]
+    rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    return [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in rows]
+
+
+def very_rare(seed=0, n=6000):
+    """A class of 0.8 %."""
+    rng = np.random.default_rng(seed)
+    y = np.where(np.arange(n) < n * 0.008, "fraud", "honest")
+    X = rng.normal(size=(n, 4)) + 1.8 * (y == "fraud")[:, None]
+    return X, y
+
+
+def test_a_model_of_equal_priors_is_compared_with_nothing_at_the_price_it_decides_by():
+    """A miss is as dear as there are common rows for a rare one, for it and for doing nothing."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
+    said = classifier.predict(X)
+    found = ((said == "fraud") & (y == "fraud")).sum()
+    alarms = ((said == "fraud") & (y != "fraud")).sum()
+    page = build_report(classifier, X, y)
+    words = headline(page)
+    weight = (y == "honest").sum() / (y == "fraud").sum()
+    cost, nothing = (48 - found) * weight + alarms, 48 * weight
+    assert (
+        f"Of 48 fraud rows the model finds {found} ({percent(found / 48)})".replace("\u00a0", " ")
+        in words
+    )
+    assert f"and misses {48 - found};" in words
+    precision = percent(found / (found + alarms)).replace("\u00a0", " ")
+    assert f"of the {count(found + alarms)} rows that it flags, {precision} are fraud" in words
+    assert f"{count(alarms)} are false alarms" in words
+    assert f"as dear as {times(weight)} false alarms" in words
+    assert f"that costs {amount(cost)}, and doing nothing would cost {amount(nothing)}." in words
+    assert cost < nothing / 2
+    # The same costs and rows in each column: at equal costs, too, there is a point that pays.
+    idle, now, cheapest = points_on(page)
+    assert (idle[3], idle[4]) == (amount(nothing), "48")
+    assert (now[3], now[4]) == (amount(cost), count(48 - found + alarms))
+    shares = {"fraud": 0.008, "honest": 0.992}
+    told = classifier.with_costs(priors=shares).predict(X)
+    assert int(cheapest[4]) <= min((told != y).sum(), 47)
+
+
+def test_stated_costs_are_those_of_the_sentence():
+    """At the frequencies of the rows, whatever the priors."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0, costs={"fraud": 20, "honest": 0.5})
+    said = classifier.fit(*very_rare()).predict(X)
+    page = build_report(classifier, X, y)
+    cost = 20 * (said != y)[y == "fraud"].sum() + 0.5 * (said != y)[y == "honest"].sum()
+    words = headline(page)
+    assert f"at 20 for a miss and 0.5 for a false alarm that costs {amount(cost)}" in words
+    assert "doing nothing would cost 960." in words
+
+
+def test_a_model_that_knows_frequencies_and_costs_has_one_price():
+    """One column of costs, and no word about other weights."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0, priors="empirical").fit(*very_rare())
+    page = build_report(classifier, X, y)
+    assert [len(row) for row in points_on(page)] == [4, 4, 4]
+    assert "if every mistake costs 1, that costs" in headline(page)
+    assert "weighs one miss" not in page
+
+
+def test_the_cheapest_point_is_that_of_all_thresholds():
+    """By trying every one of them."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
+    evidence = collect(classifier, [(X, y)])
+    ranking = rank(reported(classifier), evidence, evidence.rare)
+    score = -classifier.decision_function(X)  # fraud comes first
+    for miss, alarm in ((1, 1), (30, 1), (1, 2)):
+        tried = [
+            miss * (score <= cut)[y == "fraud"].sum() + alarm * (score > cut)[y == "honest"].sum()
+            for cut in [*score, np.inf, -np.inf]
+        ]
+        k = ranking.cheapest(miss, alarm)
+        assert ranking.costs(miss, alarm)[k] == min(tried)
+    order = np.argsort(-score, kind="stable")
+    for n in (1, 10, 480, 6000):
+        assert ranking.found_within(n) == (y == "fraud")[order[:n]].sum()
+
+
+def test_rows_of_equal_probability_cannot_be_cut_apart():
+    """The ranking has one point for all of them, and in between takes them in proportion."""
+    X, y = np.ones((40, 3)), np.repeat(["a", "b"], 20)
+    with pytest.warns(DegenerateWarning):
+        classifier = EEMClassifier(5, random_state=0).fit(X, y)
+    ranking = rank(reported(classifier), collect(classifier, [(X, y)]), 1)
+    assert ranking.flagged.tolist() == [0, 40]
+    assert ranking.found_within(10) == 5
+
+
+def test_numbers_have_one_format():
+    assert [count(n) for n in (0, 999, 1234567)] == ["0", "999", "1,234,567"]
+    shown = [amount(x) for x in (3, 1234.5, 12.34567, 0.5, 1e-5, float("nan"))]
+    assert shown == ["3", "1,235", "12.35", "0.5", "0.00001", "–"]
+    assert [times(x) for x in (1043.2, 10, 8.954, 1.2)] == ["1,043", "10", "8.95", "1.2"]
+
+
+# ------------------------------------------------------------------------ columns and rows
+
+
+def one_column_matters(seed=0, n=500):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 6))
+    return X, np.where(X[:, 3] + 0.3 * rng.normal(size=n) > 1, "yes", "no")
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: EEMClassifier(40, relevance="learned", random_state=0),
+        lambda: EEMClassifier(40, relevance="uniform", random_state=0),
+        lambda: RandomForestClassifier(30, random_state=0),
+        lambda: make_pipeline(StandardScaler(), LogisticRegression()),
+    ],
+)
+def test_the_column_that_matters_is_named(make):
+    """By the classifier itself, or by shuffling the cells of each column."""
+    classifier = make().fit(*one_column_matters())
+    subject = reported(classifier, one_column_matters(1)[1])
+    evidence = collect_of(subject, [one_column_matters(1)])
+    found = important_columns(subject, evidence, [f"c{j}" for j in range(6)])
+    assert found.names[int(found.shares.argmax())] == "c3"
+    assert found.shares.max() > 0.5 or not found.shuffled
+    assert found.shares.sum() == pytest.approx(1)
+    assert found.shuffled == (subject.importances is None)
+
+
+def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
+    """Numbers, text, dates and gaps; towards the class to be found, whichever comes first."""
+    rng = np.random.default_rng(0)
+    n = 400
+    X = pd.DataFrame(
+        {
+            "amount": np.round(rng.gamma(2, 100, n), 2),
+            "shop": rng.choice(["<b>x</b>", "kiosk"], n),
+            "day": pd.Timestamp("2024-02-29") + pd.to_timedelta(rng.integers(0, 90, n), unit="D"),
+        }
+    )
+    y = np.where(X["amount"] + 100 * (X["shop"] == "kiosk") > 420, "bad", "good")
+    X.loc[5, "amount"] = np.nan
+    classifier = EEMClassifier(40, random_state=0).fit(X[::2], y[::2])
+    X_new, y_new = X[1::2].reset_index(drop=True), y[1::2]
+    subject = reported(classifier)
+    evidence = collect_of(subject, [(X_new, y_new)])
+    rows = explained_rows(subject, evidence, list(X), evidence.rare)
+    assert {row.kind for row in rows} >= {"Sure hit", "Close decision"}
+    shares = {c: float((y_new == c).mean()) for c in ("bad", "good")}
+    p = classifier.with_costs(priors=shares).predict_proba(X_new)[:, 0]
+    contributions = -classifier.explain(X_new)  # "bad" comes first
+    for row in rows:
+        i = row.number - 1
+        assert row.towards == 0
+        assert row.probability == pytest.approx(p[i], rel=1e-9)
+        assert y_new[i] == classifier.classes_[row.label]
+        for part in row.parts:
+            j = list(X).index(part.name)
+            assert part.value == pytest.approx(contributions[i, j], rel=1e-6)
+            cell = X_new.iloc[i, j]
+            assert part.cell == (cell if j == 1 else f"{cell:.7g}" if j == 0 else str(cell.date()))
+    page = build_report(classifier, X_new, y_new)
+    assert "<b>x</b>" not in page
+    hits = np.flatnonzero((y_new == "bad") & (classifier.predict(X_new) == "bad"))
+    surest = hits[np.argmin(classifier.decision_function(X_new)[hits])]
+    assert rows[0].number == surest + 1
+
+
+def test_rows_of_any_classifier_are_explained_by_typical_values():
+    """What is added is what would be lost if the column had its median or commonest cell."""
+    X = pd.DataFrame({"a": np.arange(60.0), "b": list("xyz") * 20, "c": [1.0, np.nan] * 30})
+    y = (X["a"] + 10 * (X["b"] == "z") > 45).astype(int).to_numpy()
+    classifier = make_pipeline(
+        make_column_transformer((OneHotEncoder(), ["b"]), remainder="passthrough"),
+        HistGradientBoostingClassifier(min_samples_leaf=2, random_state=0),
+    ).fit(X, y)
+    subject = reported(classifier, y)
+    (found,) = subject.contributions(X[50:51], X)
+    own = subject.machine_.scores(subject.values(X[50:51]))[0]
+    for j, typical in enumerate((29.0, "x", 1.0)):
+        other = X[50:51].copy()
+        other.iloc[0, j] = typical
+        assert found[j] == pytest.approx(own - subject.machine_.scores(subject.values(other))[0])
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        *((1.0, "1"), (np.float32(0.1), "0.1"), (1234567.0, "1234567"), (None, "missing")),
+        *((float("nan"), "missing"), (pd.NaT, "missing"), (pd.NA, "missing"), (True, "true")),
+        *((np.int64(7), "7"), (pd.Timestamp("2024-01-02"), "2024-01-02"), ("<i>", "<i>")),
+        (pd.Timestamp("2024-01-02 03:04"), "2024-01-02 03:04:00"),
+        *(("a\nb", "a\\nb"), ("x" * 60, "x" * 48 + "…"), (float("inf"), "inf")),
+    ],
+)
+def test_cells_are_shown_as_in_the_data(cell, text):
+    assert cell_text(cell) == text
+
+
+@pytest.mark.parametrize("form", ["array", "sparse", "pandas", "polars", "arrow"])
+def test_rows_of_every_form_can_be_taken_mixed_and_read(form):
+    """The cells of one column from other rows; all else as it was."""
+    pl, pa = pytest.importorskip("polars"), pytest.importorskip("pyarrow")
+    values = np.arange(12.0).reshape(4, 3)
+    names = {f"c{j}": values[:, j] for j in range(3)}
+    make = {"array": np.array, "sparse": sp.csr_matrix, "pandas": lambda v: pd.DataFrame(names)}
+    make |= {"polars": lambda v: pl.DataFrame(names), "arrow": lambda v: pa.table(names)}
+    X = make[form](values)
+    some = rows_module.take(X, np.array([3, 1]))
+    mixed = rows_module.with_column_of(some, 1, X, np.array([0, 2]))
+    both = rows_module.stacked([mixed, some])
+    expected = np.array([[9, 1, 11], [3, 7, 5], [9, 10, 11], [3, 4, 5]])
+    for i, row in enumerate(expected):
+        assert rows_module.cells_of(both, i) == [f"{cell:g}" for cell in row]
+    np.testing.assert_array_equal(rows_module.column_as_array(both, 1), expected[:, 1])
+
+
+# ------------------------------------------------------------------------ any classifier
+
+
+def test_probabilities_of_any_classifier_are_kept():
+    """Classes, probabilities and scores are those of predict_proba, also of several classes."""
+    for X, y in (overlapping(), load_iris(return_X_y=True)):
+        classifier = LogisticRegression(max_iter=500).fit(X[::2], y[::2])
+        subject = reported(classifier, y[1::2])
+        values = subject.values(X[1::2])
+        p = classifier.predict_proba(X[1::2])
+        np.testing.assert_allclose(subject.machine_.probabilities(values), p, rtol=1e-9)
+        evidence = collect_of(subject, [(X[1::2], y[1::2])])
+        theirs = confusion_matrix(y[1::2], classifier.predict(X[1::2]))
+        np.testing.assert_array_equal(evidence.confusion, theirs)
+        for pair, (i, j) in enumerate(subject.machine_.pairs):
+            n = evidence.counts
+            odds = np.log(p[:, j] / p[:, i]) - np.log(n[j] / n[i])
+            np.testing.assert_allclose(subject.pair_values(values, pair), odds, atol=1e-9)
+
+
+def test_a_class_that_is_never_possible_stays_finite():
+    """Probabilities of exactly 0 and 1, as of a tree."""
+    X, y = overlapping()
+    page = build_report(DecisionTreeClassifier(random_state=0).fit(X, y), *overlapping(seed=1))
+    assert "In short" in page
+    assert np.isfinite(data_of(page)["frames"]["projection"]["x"]).all()
+
+
+def test_a_search_and_a_threshold_are_reported_as_what_they_wrap():
+    """And where predict does not follow the probabilities, the page says so."""
+    X, y = overlapping()
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1]}, cv=2).fit(X, y)
+    ours = GridSearchCV(EEMClassifier(10, random_state=0), {"n_hidden": [5, 10]}, cv=2).fit(X, y)
+    assert "LogisticRegression" in build_report(search, *overlapping(seed=1))
+    assert "with_costs" in build_report(ours, *overlapping(seed=1))
+    fixed = FixedThresholdClassifier(LogisticRegression(), threshold=0.05).fit(X, y)
+    new, labels = overlapping(seed=1)
+    differ = (fixed.predict(new) != search.classes_[fixed.predict_proba(new).argmax(1)]).sum()
+    assert differ
+    words = " ".join(build_report(fixed, new, labels).split())
+    assert f"most probable class in {differ} of 400 rows" in words
+    assert "most probable class" not in build_report(search, new, labels)
+
+
+def test_what_predict_proba_gives_is_checked():
+    class Odd(LogisticRegression):
+        def predict_proba(self, X):
+            return super().predict_proba(X) * np.nan
+
+    X, y = overlapping()
+    with pytest.raises(InputError, match=r"finite numbers of shape \(400, 2\).*with NaN"):
+        build_report(Odd().fit(X, y), X, y)
+
+
+@pytest.mark.parametrize("form", ["sparse", "pandas", "list"])
+def test_any_classifier_takes_rows_in_its_own_form(form):
+    X, y = overlapping()
+    make = {"sparse": sp.csr_matrix, "pandas": pd.DataFrame, "list": lambda X: X.tolist()}[form]
+    classifier = RandomForestClassifier(10, random_state=0).fit(make(X[:200]), y[:200])
+    page = build_report(classifier, make(X[200:]), y[200:])
+    assert page.count('class="parts"') >= 4
+
+
+# ------------------------------------------------------------------------ many classes
+
+
+def test_the_worst_confusions_are_told_and_shaded():
+    """By rows; a matrix of very many classes shows those with the most mistakes."""
+    rng = np.random.default_rng(0)
+    confusion = np.diag(rng.integers(50, 90, 40)) + rng.integers(0, 2, (40, 40))
+    confusion[3, 7], confusion[20, 1] = 25, 12
+    first, second, _ = worst_confusions(confusion)
+    assert (first.true, first.predicted, first.rows) == (3, 7, 25)
+    assert first.share == 25 / confusion[3].sum()
+    assert (second.true, second.predicted) == (20, 1)
+    assert worst_confusions(np.diag([3, 4, 5])) == []
+    shown = shown_matrix(confusion)
+    assert len(shown.classes) == 30
+    assert shown.left_out == 10
+    assert {1, 3, 7, 20} <= set(shown.classes)
+    shades, cells = np.array(shown.shades), np.array(shown.cells)
+    assert ((shades > 0) == (cells > 0)).all()
+    assert shades.max() <= 9
+    assert shades[shown.classes.index(3), shown.classes.index(7)] > 3
+
+
+def test_colours_do_not_repeat_and_costs_are_told():
+    """Six classes have one each; more have none. Costs are listed as given."""
+    rng = np.random.default_rng(0)
+    for k in (6, 7):
+        y = np.repeat([f"k{i}" for i in range(k)], 30)
+        X = rng.normal(size=(30 * k, 4)) + 3 * rng.normal(size=(k, 4))[np.repeat(range(k), 30)]
+        classifier = EEMClassifier(20, random_state=0, costs={"k2": 4.5}).fit(X, y)
+        page = build_report(classifier, X, y)
+        hues = set(re.findall(r'<bdi class="name hue(\d+)"', page))
+        assert hues == (set("012345") if k == 6 else set())
+        text = " ".join(" ".join(Parsed(page).text).split())
+        assert "k1 1 k2 4.5 k3 1" in text
+        assert "correctly" in headline(page)
+
+
+def test_costs_that_depend_on_the_prediction_are_a_matrix():
+    """And the sentence in short counts with them, beside the best constant."""
+    X, y = load_iris(return_X_y=True)
+    costs = {2: {0: 9.5, 1: 3}}
+    classifier = EEMClassifier(20, random_state=0, costs=costs).fit(X[::2, :2], y[::2])
+    page = build_report(classifier, X[1::2, :2], y[1::2])
+    table = page[page.index('id="cost-matrix"') :]
+    cells = re.findall(r'<td class="n">([\d.]*)</td>', table[: table.index("</table>")])
+    assert cells == ["", "1", "1", "1", "", "1", "9.5", "3", ""]
+    matrix = confusion_matrix(y[1::2], classifier.predict(X[1::2, :2]))
+    cost = matrix @ np.array([[0, 1, 1], [1, 0, 1], [9.5, 3, 0]]).T
+    words = headline(page)
+    assert f"its mistakes cost {amount(np.trace(cost))}, and predicting 2 for every row" in words
+    assert "would cost 50." in words
+    assert 'id="cost-matrix"' not in build_report(classifier.with_costs(), X[1::2, :2], y[1::2])
+
+
+def test_a_classifier_without_sums_has_a_report_too():
+    """It cannot know its rows again; all else is the same."""
+    X, y = overlapping()
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    page, slim = build_report(classifier, X, y), build_report(classifier.slim(), X, y)
+    assert headline(page) == headline(slim)
+    assert 'id="same-rows"' in page
+    assert 'id="same-rows"' not in slim
+
+
+def test_a_map_is_drawn_only_where_it_says_something():
+    """Two columns, or classes that lie apart in the plane; not a cloud without order."""
+    X, y = make_moons(300, noise=0.4, random_state=0)
+    assert 'id="plane"' in build_report(EEMClassifier(20, random_state=0).fit(X, y), X, y)
+    rng = np.random.default_rng(0)
+    y = np.repeat(["a", "b"], 150)
+    apart = rng.normal(size=(300, 6)) + 2 * (y == "b")[:, None]
+    within = rng.normal(size=(300, 20)) + np.eye(20)[0] * (3 * (y == "b"))[:, None]
+    for X, drawn in ((apart, True), (within, False)):
+        page = build_report(EEMClassifier(20, random_state=0).fit(X[::2], y[::2]), X, y)
+        assert ('id="plane"' in page) == drawn
+
+
+# ------------------------------------------------------------------------ tables
+
+
+def test_a_table_with_text_and_dates_shows_its_own_cells(tmp_path):
+    """Not the numbers that they become; what was left out by --drop is no warning."""
+    rng = np.random.default_rng(0)
+    n = 600
+    frame = pd.DataFrame(
+        {
+            "amount": np.round(rng.gamma(2, 100, n), 2),
+            "shop": rng.choice(["corner <shop>", "market hall"], n),
+            "day": (pd.Timestamp("2024-02-01") + pd.to_timedelta(np.arange(n) % 60, "D")).date,
+            "note": rng.choice(["a", "b"], n),
+        }
+    )
+    late = frame["amount"] + 150 * (frame["shop"] == "market hall") > 450
+    frame["late"] = np.where(late, "yes", "no")
+    frame[::2].to_csv(tmp_path / "old.csv", index=False)
+    new = frame[1::2].reset_index(drop=True)
+    new.to_csv(tmp_path / "new.csv", index=False)
+    model, page = str(tmp_path / "m.eem"), tmp_path / "page.html"
+    words = ["--target", "late", "--drop", "note", "--model", "eem", "--size", "30", "-o", model]
+    for command in (
+        ["fit", str(tmp_path / "old.csv"), *words],
+        ["report", model, str(tmp_path / "new.csv"), "-o", str(page)],
+    ):
+        assert CliRunner().invoke(root, command, catch_exceptions=False).exit_code == 0
+    html = page.read_text()
+    text = " ".join(" ".join(Parsed(html).text).split())
+    assert "Predicting late: report on 300 rows" in text
+    assert "note was left out" not in text
+    shown = re.findall(r"Row ([\d,]+) is.*?<tbody>(.*?)</tbody>", html, re.DOTALL)
+    assert len(shown) >= 4
+    names = set()
+    for number, table in shown:
+        row = new.iloc[int(number.replace(",", "")) - 1]
+        for name, cell in re.findall(r'title="(\w+)".*?<td><bdi>(.*?)</bdi>', table):
+            own = row[name]
+            expected = f"{own:.7g}" if name == "amount" else str(own)
+            assert cell == expected.replace("<", "&lt;").replace(">", "&gt;")
+            names.add(name)
+    assert {"amount", "shop"} <= names
+    assert "corner <shop>" not in html
+
+
+def test_a_baseline_stands_beside_the_estimate():
+    classifier = EEMClassifier(20, random_state=0).fit(*overlapping())
+    about = About(
+        estimate=SimpleNamespace(gmean=0.861, low=0.84, high=0.88),
+        baseline=SimpleNamespace(name="Gradient boosting", gmean=0.9, low=0.88, high=0.92),
+    )
+    page = build_report(classifier, *overlapping(seed=1), about=about)
+    words = " ".join(" ".join(Parsed(page).text).split())
+    assert "0.861 (0.840 to 0.880)" in words
+    assert "Gradient boosting on the same rows 0.900 (0.880 to 0.920)" in words
+    assert 'id="baseline"' not in build_report(classifier, *overlapping(seed=1))
+
+
+def test_columns_that_the_user_dropped_are_no_warning():
+    dropped = {"name": "left out by --drop", "id": "all values differ"}
+    assert left_out(dropped) == ["Column id was left out: all values differ"]

@@ -302,7 +302,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 4.*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 5.*wrote it"):
         load(path)
 
 

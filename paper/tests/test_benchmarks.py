@@ -55,16 +55,25 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
 @pytest.mark.parametrize(
     ("page", "embedded"),
     [
+        ("docs/index.md", front_page.with_site_table),
         ("README.md", speed_page.with_table),
         ("README.md", front_page.with_table),
-        ("docs/internet-scale.md", cluster.page),
-        ("docs/cluster.md", streaming.page),
-        ("docs/onnx.md", onnx.page),
+        ("docs/guide/clusters.md", cluster.page),
+        ("docs/guide/large-data.md", streaming.page),
+        ("docs/guide/onnx.md", onnx.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):
     text = (ROOT / page).read_text()
     assert embedded(text) == text
+
+
+def test_the_front_pages_picture_is_what_the_rows_give():
+    """Each table has its bar, those on which LightGBM leads too."""
+    made = front_page.picture()
+    assert front_page.PICTURE.read_text() == made
+    assert made.count("<rect") == 24 + 7
+    assert "−" in made
 
 
 def test_a_table_is_made_anew_between_its_comments_and_nowhere_else():

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
+from safetensors.numpy import load as from_bytes
+from safetensors.numpy import save as to_bytes
 from safetensors.numpy import save_file
 
 from .errors import FileFormatError, WriteError
@@ -21,13 +24,20 @@ from .files import written_whole
 Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
-VERSION = 4
+VERSION = 5
 
 
 def write(
-    path: str | Path, values: dict[str, Any], arrays: dict[str, Array], *, durable: bool = False
+    path: str | Path | BinaryIO,
+    values: dict[str, Any],
+    arrays: dict[str, Array],
+    *,
+    durable: bool = False,
 ) -> None:
-    """Write plain values and arrays to `path`, whole or not at all (see `files.written_whole`)."""
+    """Write plain values and arrays to `path`, whole or not at all (see `files.written_whole`).
+
+    To a file object they are written as they come.
+    """
     # A sorted dump, since the digest is over its text.
     text = json.dumps(values, sort_keys=True, allow_nan=False)
     arrays = {
@@ -40,6 +50,9 @@ def write(
         "values": text,
         "sha256": _digest(VERSION, text, arrays),
     }
+    if not isinstance(path, str | os.PathLike):
+        path.write(to_bytes(arrays, metadata=header))
+        return
     try:
         with written_whole(path, durable=durable) as temporary:
             save_file(arrays, temporary, metadata=header)
@@ -50,42 +63,59 @@ def write(
         ) from error
 
 
-def read(path: str | Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """The values and arrays of a file that `write` made, checked."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"There is no file {str(path)!r} to load a model from.")
+def name_of(path: str | Path | bytes | BinaryIO) -> str:
+    """What messages call the place that is read from."""
+    if isinstance(path, str | os.PathLike):
+        return str(path)
+    return "bytes" if isinstance(path, bytes) else str(getattr(path, "name", "a file object"))
+
+
+def read(path: str | Path | bytes | BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The values and arrays that `write` wrote, checked."""
+    name = name_of(path)
+    if isinstance(path, str | os.PathLike) and not Path(path).is_file():
+        raise FileNotFoundError(f"There is no file {name!r} to load a model from.")
     try:
-        with safe_open(path, framework="numpy") as file:
-            header = file.metadata() or {}
-            names = file.keys() if header.get("format") == FORMAT else []
-            # Of no more bytes than the file has: its header was compared with its size.
-            arrays = {name: file.get_tensor(name) for name in names}
+        header, arrays = _opened(path)
     except (SafetensorError, OSError, ValueError, TypeError, AttributeError) as error:
         raise FileFormatError(
-            f"{str(path)!r} cannot be read as a saved model ({error}). It is damaged, cut "
+            f"{name!r} cannot be read as a saved model ({error}). It is damaged, cut "
             "short, or another kind of file; load a file written by `save()`."
         ) from error
     if header.get("format") != FORMAT:
         raise FileFormatError(
-            f"{str(path)!r} is a safetensors file, but not a model of this library. "
+            f"{name!r} is a safetensors file, but not a model of this library. "
             "Load files written by `save()`."
         )
     version, text = header.get("version", ""), header.get("values", "")
     if version != str(VERSION):
         raise FileFormatError(
-            f"{str(path)!r} has file version {version!r}; this library reads version {VERSION}. "
+            f"{name!r} has file version {version!r}; this library reads version {VERSION}. "
             "Load it with the version of extreme-entropy that wrote it, or fit the model again."
         )
     if header.get("sha256") != _digest(VERSION, text, arrays):
         raise FileFormatError(
-            f"{str(path)!r} was altered after it was saved: its checksum does not match. "
+            f"{name!r} was altered after it was saved: its checksum does not match. "
             "Take an intact copy."
         )
     try:
         return json.loads(text, parse_constant=_no_number), arrays
     except (ValueError, RecursionError) as error:
-        raise FileFormatError(f"The header of {str(path)!r} is not JSON ({error}).") from error
+        raise FileFormatError(f"The header of {name!r} is not JSON ({error}).") from error
+
+
+def _opened(path: str | Path | bytes | BinaryIO) -> tuple[dict[str, Any], dict[str, Array]]:
+    """The header, and the arrays if it is one of ours."""
+    if isinstance(path, str | os.PathLike):
+        with safe_open(path, framework="numpy") as file:
+            header = file.metadata() or {}
+            names = file.keys() if header.get("format") == FORMAT else []
+            # Of no more bytes than the file has: its header was compared with its size.
+            return header, {name: file.get_tensor(name) for name in names}
+    data = path if isinstance(path, bytes) else path.read()
+    arrays = from_bytes(data)  # which checks all sizes
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
+    return header, arrays if header.get("format") == FORMAT else {}
 
 
 def _no_number(word: str) -> None:

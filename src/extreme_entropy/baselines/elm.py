@@ -126,7 +126,7 @@ default="sig"
         Adds I/C to HᵀWH. None is the pure pseudo-inverse, the paper's.
     solver : {"pinv", "sums"}, default="pinv"
         "pinv" solves by the singular values of φ of the rows. "sums" is several times
-        faster and drops those below 5e-8 of the largest: see docs/baselines.md.
+        faster and drops those below 5e-8 of the largest: see docs/guide/paper.md.
         Neither needs more memory for more rows.
     n_jobs : int, optional
         Threads. None is one, -1 all.
@@ -141,7 +141,7 @@ default="sig"
         Weights of the neurons; with more than two classes one row for each.
     n_features_in_ : int
         Columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when X has some.
 
     See Also

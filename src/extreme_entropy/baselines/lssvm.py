@@ -156,7 +156,7 @@ default="rbf"
         γ used.
     n_features_in_ : int
         Columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when X has some.
 
     See Also

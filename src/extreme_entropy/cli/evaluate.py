@@ -4,31 +4,37 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
-from ..machine.learnt import ProjectionMoments, were_learnt
-from ..metrics import (
-    RunningAUC,
-    RunningProbabilityScores,
-    ScoreInterval,
-    confusion_counts,
-    predicted_classes,
-    recall_scores,
+from .output import (
+    FILE,
+    Decision,
+    decision_options,
+    echo_json,
+    encoding_option,
+    json_option,
+    model_and_table,
+    na_option,
+    printable,
+    rows_text,
 )
-from ..tables.model import LabelledRows, TableModel
-from ..tables.reading import open_table
-from .output import FILE, echo_json, json_option, printable, priors_option, rows_text, under_priors
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..metrics import ScoreInterval
+    from ..tables.model import LabelledRows, TableModel
+
+    Array = np.ndarray[Any, Any]
+
 TITLES = {"gmean": "GMean", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
 METHODS = "95 % intervals: Beta (of recalls) for GMean and balanced accuracy, normal for the others"
 PRIORS = {
     "balanced": "equally frequent classes",
     "empirical": "classes as frequent as in training",
-    "own": "priors of the model",
+    "own": "classes as frequent as given",
     "constant": "training frequencies for every row",
 }
 
@@ -36,17 +42,28 @@ PRIORS = {
 @click.command()
 @click.argument("model", type=FILE)
 @click.argument("data", type=FILE)
-@priors_option("those of the model")
+@decision_options()
+@na_option
+@encoding_option
 @json_option
-def evaluate(model: Path, data: Path, priors: str | None, as_json: bool) -> None:
+def evaluate(
+    model: Path,
+    data: Path,
+    decision: Decision,
+    na: tuple[str, ...],
+    encoding: str | None,
+    as_json: bool,
+) -> None:
     """Evaluate MODEL on the rows of DATA, which should be held out from the fit.
 
     Prints the confusion matrix, GMean, balanced accuracy, AUC, the mean cost of mistakes, and Brier
     score and log-loss of the probabilities, for equally frequent classes and for classes as
     frequent as in training.
     """
-    fitted = under_priors(TableModel.load(model), priors)
-    rows = LabelledRows(fitted, open_table(data), "evaluate on", progress="evaluating")
+    from ..tables.model import LabelledRows
+
+    fitted, source = model_and_table(model, data, decision, encoding, na)
+    rows = LabelledRows(fitted, source, "evaluate on", progress="evaluating")
     found = _evaluation(fitted, rows)
     if found.learnt:
         note = "The model was fitted on these very rows, so that every score is too good."
@@ -101,11 +118,24 @@ class Evaluation:
     @property
     def mean_cost(self) -> float:
         """Of a row."""
+        import numpy as np
+
         missed = self.matrix.sum(axis=1) - np.diag(self.matrix)
         return float(missed @ list(self.costs.values()) / self.matrix.sum())
 
 
 def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
+    import numpy as np
+
+    from ..machine.learnt import ProjectionMoments, were_learnt
+    from ..metrics import (
+        RunningAUC,
+        RunningProbabilityScores,
+        confusion_counts,
+        predicted_classes,
+        recall_scores,
+    )
+
     classifier, k = fitted.classifier, len(fitted.label_names)
     own = classifier.priors if isinstance(classifier.priors, str) else "own"
     machines = {
@@ -126,8 +156,9 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         area.add(labels, found[own])
         for name, p in (found | {"constant": np.tile(shares, (len(y), 1))}).items():
             probabilities[name].add(labels, p)
-    costs = machines[own].costs  # those of a model of a table do not depend on the prediction
-    each = matrix.sum(axis=1) @ costs / matrix.sum()
+    given: Any = classifier.costs or {}  # by label, in a model of a table
+    costs = np.array([float(given.get(label, 1.0)) for label in classifier.classes_.tolist()])
+    each = matrix.sum(axis=1) @ (costs[:, None] * (1 - np.eye(k))) / matrix.sum()
     by_priors = {name: running.scores() for name, running in probabilities.items()}
     recalls = recall_scores(np.diag(matrix), matrix.sum(axis=1))
     return Evaluation(
@@ -135,7 +166,7 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         {**recalls, "auc": area.interval(), "brier": by_priors[own]["brier"]},
         own,
         by_priors,
-        dict(zip(fitted.label_names, costs.max(axis=1).tolist(), strict=True)),
+        dict(zip(fitted.label_names, costs.tolist(), strict=True)),
         dict(zip(fitted.label_names, each.tolist(), strict=True)),
         were_learnt(machines[own], classifier.summary_, seen),
     )
@@ -166,7 +197,7 @@ def _probability_lines(found: Evaluation) -> list[str]:
         mark = " *" if name == found.priors else ""
         brier, loss = (_with_interval(scores[key]) for key in ("brier", "log_loss"))
         lines.append(f"{PRIORS[name] + mark:38}{brier:26}{loss}")
-    lines.append("* used here; --priors changes it, in eem predict too")
+    lines.append("* used here; --priors and --prior change it, in eem predict too")
     return lines
 
 
@@ -176,7 +207,7 @@ def _advice(found: Evaluation) -> list[str]:
     worse = ["The probabilities"] if brier[found.priors] > brier["constant"] else []
     if found.mean_cost > min(found.constant_costs.values()):
         worse.append("The decisions" if not worse else "the decisions")
-    if found.priors == "empirical" or not worse:
+    if found.priors != "balanced" or not worse:
         return []
     return [
         f"{' and '.join(worse)} are worse than a constant on these rows, since the classes are not "

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..errors import InputError
-from ..files import check_writable
-from ..tables.model import TableModel
-from .output import FILE, echo_json, json_option, priors_option, under_priors
+from .output import FILE, Decision, decision_options, echo_json, json_option
 
 
 @click.command()
@@ -23,21 +20,25 @@ from .output import FILE, echo_json, json_option, priors_option, under_priors
     help="The file to write, whose name ends in .onnx.",
 )
 @click.option("--float32", is_flag=True, help="In single precision: half as large.")
-@priors_option("those of the model")
+@decision_options()
 @json_option
-def export(model: Path, output: Path, float32: bool, priors: str | None, as_json: bool) -> None:
+def export(model: Path, output: Path, float32: bool, decision: Decision, as_json: bool) -> None:
     """Write MODEL as an ONNX file, which runs without Python. Needs the extra onnx.
 
     Each column is an input of its name and of shape (rows, 1): text as strings, numbers and
     booleans as numbers, dates as seconds since 1970. A missing number is NaN, and a missing text is
     empty. The outputs are the labels and the probabilities of the classes.
     """
+    from ..errors import InputError
+    from ..files import check_writable
+    from ..tables.model import TableModel
+
     if output.suffix != ".onnx":
         raise InputError(
             f"Models are exported to ONNX, whose files end in .onnx; the output is {output.name!r}."
         )
     check_writable(output)
-    fitted = under_priors(TableModel.load(model), priors)
+    fitted = decision.of(TableModel.load(model))
     dtype = "float32" if float32 else "float64"
     fitted.classifier.to_onnx(output, dtype=dtype, columns=True)
     size = output.stat().st_size

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import click
 
-from ..files import check_writable
-from ..tables.model import LabelledRows, TableModel
-from ..tables.reading import open_table
-from .output import FILE, command_line, counts_text, echo_json, json_option, model_output, printable
+from .output import (
+    FILE,
+    command_line,
+    counts_text,
+    echo_json,
+    encoding_option,
+    json_option,
+    model_output,
+    printable,
+)
 
 
 @click.command()
@@ -22,17 +28,25 @@ from .output import FILE, command_line, counts_text, echo_json, json_option, mod
     help="Also remove rows that are not found among those learnt; use with care.",
 )
 @model_output
+@encoding_option
 @json_option
-def forget(model: Path, rows: Path, force: bool, output: Path, as_json: bool) -> None:
+def forget(
+    model: Path, rows: Path, force: bool, output: Path, encoding: str | None, as_json: bool
+) -> None:
     """Remove the rows of the table ROWS, which MODEL was fitted on, from MODEL.
 
     What MODEL computes from all its rows becomes what it would be without these. The feature map
     stays as drawn when MODEL was fitted; a model without any trace of the rows is fitted anew, with
     eem fit on the rows that are left.
     """
+    from ..files import check_writable
+    from ..tables.model import LabelledRows, TableModel
+    from ..tables.reading import open_table
+
     check_writable(output)
     fitted = TableModel.load(model)
-    forgotten = LabelledRows(fitted, open_table(rows), "forget", progress="forgetting")
+    source = open_table(rows, encoding=encoding)
+    forgotten = LabelledRows(fitted, source, "forget", progress="forgetting")
     for X, y in forgotten:
         fitted.classifier.forget(X, y, force=force)
     counts = {

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import click
 
-from ..files import check_writable
-from ..tables.model import TableModel
 from .output import FILE, command_line, counts_text, echo_json, json_option, model_output
 
 
@@ -21,6 +19,9 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
     They must read the same columns in the same way: fit one, and the others with --like it.
     """
+    from ..files import check_writable
+    from ..tables.model import TableModel
+
     if len(models) < 2:
         raise click.UsageError("Give two models or more.")
     check_writable(output)

@@ -1,19 +1,23 @@
-"""What commands share: options, JSON, and names from the data that cannot harm a terminal."""
+"""What commands share: options, JSON, and names from the data that cannot harm a terminal.
+
+Nothing heavy is imported until a command does its work, so that help and completion are quick.
+"""
 
 from __future__ import annotations
 
+import functools
 import json
 import shlex
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from click.decorators import FC
 
 if TYPE_CHECKING:
-    from ..tables.model import TableModel  # which needs pyarrow
+    from ..tables.model import TableModel
+    from ..tables.reading import Source
 
 FILE = click.Path(path_type=Path)
 json_option = click.option(
@@ -27,23 +31,107 @@ model_output = click.option(
     metavar="MODEL",
     help="The file to write the model to.",
 )
+encoding_option = click.option(
+    "--encoding",
+    metavar="NAME",
+    help="How text files are encoded, such as latin-1. [default: UTF-8, or guessed with a note]",
+)
+na_option = click.option(
+    "--na",
+    multiple=True,
+    metavar="TEXT",
+    help="A cell of this text is missing, as empty ones are; may be repeated.",
+)
 
 
-def priors_option(default: str) -> Callable[[FC], FC]:
-    """The option that says how frequent classes are."""
-    return click.option(
-        "--priors",
-        type=click.Choice(["balanced", "empirical"]),
-        help="Classes equally frequent, or as frequent as in the training table: then "
-        "probabilities match frequencies, and the frequent class is predicted more often. "
-        f"[default: {default}]",
-    )
+@dataclass(frozen=True)
+class Decision:
+    """Costs and priors as a command line gives them; None where it does not."""
+
+    costs: dict[str, float] | None
+    priors: str | dict[str, float] | None
+
+    def of(self, fitted: TableModel) -> TableModel:
+        """The model under these costs and priors, without refitting."""
+        from ..tables.costs import with_costs
+
+        return with_costs(fitted, self.costs, self.priors)
 
 
-def under_priors(fitted: TableModel, priors: str | None) -> TableModel:
-    """The same model under other priors, which need no refitting; its own where none are given."""
-    classifier = fitted.classifier
-    return replace(fitted, classifier=classifier.with_costs(classifier.costs, priors=priors))
+def decision_options(
+    cost: str = "that of the model", priors: str = "those of the model"
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """`--cost`, `--prior` and `--priors`, which the command gets as one `decision`."""
+    options = [
+        click.option(
+            "--cost",
+            "costs",
+            multiple=True,
+            metavar="LABEL=COST",
+            help="Cost of missing a row of this label, 1 for others; may be repeated. "
+            f"[default: {cost}]",
+        ),
+        click.option(
+            "--prior",
+            "shares",
+            multiple=True,
+            metavar="LABEL=SHARE",
+            help="How frequent this label is where the model is used, such as yes=0.02; others "
+            "share the rest. May be repeated.",
+        ),
+        click.option(
+            "--priors",
+            type=click.Choice(["balanced", "empirical"]),
+            help="Classes equally frequent, or as frequent as in the training table: then "
+            "probabilities match frequencies, and the frequent class is predicted more often. "
+            f"[default: {priors}]",
+        ),
+    ]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(command)
+        def with_decision(
+            *, costs: Sequence[str], shares: Sequence[str], priors: str | None, **given: Any
+        ) -> None:
+            if shares and priors:
+                raise click.UsageError("Give --prior or --priors, not both.")
+            decision = Decision(
+                _by_label(costs, "cost", "LABEL=COST with a positive number, such as yes=2.5"),
+                priors or _by_label(shares, "prior", "LABEL=SHARE between 0 and 1", below=1.0),
+            )
+            command(decision=decision, **given)
+
+        return functools.reduce(lambda f, option: option(f), reversed(options), with_decision)
+
+    return decorate
+
+
+def _by_label(
+    pairs: Sequence[str], what: str, form: str, below: float = float("inf")
+) -> dict[str, float] | None:
+    """Numbers by label, from LABEL=NUMBER; a label may have an equals sign in it."""
+    found = {}
+    for pair in pairs:
+        label, sign, number = pair.rpartition("=")
+        try:
+            value = float(number)
+        except ValueError:
+            value = float("nan")
+        if not sign or not 0 < value < below:
+            raise click.UsageError(f"A {what} must be {form}; got {pair!r}.")
+        found[label] = value
+    return found or None
+
+
+def model_and_table(
+    model: Path, data: Path, decision: Decision, encoding: str | None, na: Sequence[str]
+) -> tuple[TableModel, Source]:
+    """A model under costs and priors, and the table it is used on."""
+    from ..tables.model import TableModel
+    from ..tables.reading import open_table
+
+    fitted = decision.of(TableModel.load(model).with_missing(na))
+    return fitted, open_table(data, encoding=encoding)
 
 
 def echo_json(values: dict[str, Any]) -> None:

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import pyarrow as pa
 
-from ..errors import InputError
-from ..files import check_writable
-from ..metrics import label_text
-from ..tables.model import TableModel
-from ..tables.reading import open_table
-from ..tables.writing import check_output, write_table
-from .output import FILE, counts_text, echo_json, json_option, priors_option, under_priors
+from .output import (
+    FILE,
+    Decision,
+    counts_text,
+    decision_options,
+    echo_json,
+    encoding_option,
+    json_option,
+    model_and_table,
+    na_option,
+)
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from ..tables.model import TableModel
 
 
 @click.command()
@@ -29,32 +37,44 @@ from .output import FILE, counts_text, echo_json, json_option, priors_option, un
     help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
-@priors_option("those of the model")
+@decision_options()
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy from DATA; may be repeated.")
 @click.option("--keep-all", is_flag=True, help="Copy all columns of DATA.")
+@na_option
+@encoding_option
 @json_option
 def predict(
     model: Path,
     data: Path,
     output: str,
     proba: bool,
-    priors: str | None,
+    decision: Decision,
     keep: tuple[str, ...],
     keep_all: bool,
+    na: tuple[str, ...],
+    encoding: str | None,
     as_json: bool,
 ) -> None:
     """Predict the label of each row of the table DATA, in the order of its rows.
+
+    DATA may be - for CSV from standard input. Costs and priors change without refitting.
 
     The column `prediction` holds the labels; with --proba, a column p(LABEL) for each class.
     Probabilities are for equally frequent classes, so that those of a rare class are far above its
     frequency; --priors empirical, here or in eem fit, makes them match.
     """
+    import pyarrow as pa
+
+    from ..errors import InputError
+    from ..files import check_writable
+    from ..tables.writing import check_output, write_table
+
     if output == "-" and as_json:
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
     if output != "-":
         check_output(output)
         check_writable(output)
-    fitted, source = under_priors(TableModel.load(model), priors), open_table(data)
+    fitted, source = model_and_table(model, data, decision, encoding, na)
     kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
     columns = [("prediction", fitted.label_type)]
@@ -64,7 +84,7 @@ def predict(
         source.require(name)
         if name in answers:
             raise InputError(
-                f"Columns of the output must have different names; {str(data)!r} has a column "
+                f"Columns of the output must have different names; {source.name!r} has a column "
                 f"{name!r} too. Rename it, or name others in --keep."
             )
     schema = pa.schema([*(source.schema.field(name) for name in kept), *columns])
@@ -84,6 +104,11 @@ def _predictions(
     schema: pa.Schema,
     counts: dict[str, int],
 ) -> Iterator[pa.RecordBatch]:
+    import numpy as np
+    import pyarrow as pa
+
+    from ..metrics import label_text
+
     types = schema.types[len(kept) :]
     proba = len(types) > 1
     for batch in batches:

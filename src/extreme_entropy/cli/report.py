@@ -6,11 +6,19 @@ from pathlib import Path
 
 import click
 
-from ..files import check_writable
-from ..report.table import write_table_report
-from ..tables.model import TableModel
-from ..tables.reading import open_table
-from .output import FILE, command_line, echo_json, json_option
+from .output import (
+    FILE,
+    Decision,
+    command_line,
+    decision_options,
+    echo_json,
+    encoding_option,
+    json_option,
+    model_and_table,
+    na_option,
+)
+
+PAGES = (".html", ".htm")
 
 
 @click.command()
@@ -26,18 +34,38 @@ from .output import FILE, command_line, echo_json, json_option
     help="The HTML file to write.",
 )
 @click.option("--title", default="", help="Headline of the page.")
+@decision_options()
+@na_option
+@encoding_option
 @json_option
-def report(model: Path, data: Path, output: Path, title: str, as_json: bool) -> None:
+def report(
+    model: Path,
+    data: Path,
+    output: Path,
+    title: str,
+    decision: Decision,
+    na: tuple[str, ...],
+    encoding: str | None,
+    as_json: bool,
+) -> None:
     """Write a page about MODEL, evaluated on the rows of DATA, which should be held out.
 
     It is one HTML file that opens in any browser and needs no network. The costs of mistakes can
     be changed on it.
     """
+    from ..errors import InputError
+    from ..files import check_writable
+    from ..report.table import write_table_report
+
     check_writable(output)
+    if output.suffix.lower() not in PAGES:
+        raise InputError(
+            f"The name of a report must end in {' or '.join(PAGES)}, since it is a web page; got "
+            f"{str(output)!r}. For a PDF, open the page in a browser and print it."
+        )
     write_table_report(
         output,
-        TableModel.load(model),
-        open_table(data),
+        *model_and_table(model, data, decision, encoding, na),
         title=title,
         command=command_line(),
         progress=True,

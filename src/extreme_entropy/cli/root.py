@@ -28,7 +28,12 @@ def one_line_errors() -> Iterator[None]:
     """
 
     def note(message: Warning | str, *place: Any, **more: Any) -> None:
-        click.echo(f"Note: {' '.join(str(message).split())}", err=True)
+        text = str(message)
+        if isinstance(message, Warning):
+            from ..tables.notes import in_words_of_the_command
+
+            text = in_words_of_the_command(message)
+        click.echo(f"Note: {' '.join(text.split())}", err=True)
 
     with warnings.catch_warnings():
         warnings.showwarning = note
@@ -38,7 +43,7 @@ def one_line_errors() -> Iterator[None]:
             raise click.ClickException("The output was closed before all was written.") from error
         except KeyboardInterrupt as error:
             raise click.ClickException("Interrupted; no file was written or changed.") from error
-        except click.ClickException:
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
             from ..errors import ExtremeEntropyError  # which takes a second to import

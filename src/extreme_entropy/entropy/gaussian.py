@@ -8,7 +8,7 @@
                = ln( ½(S₊+S₋) / √(S₊S₋) ) + (m₊−m₋)² / (S₊+S₋)             in one dimension
 
 D_CS is 0 exactly when the two coincide. The paper prints another constant and the log term with the
-other sign; this form is the one that numerical integration confirms (docs/errata.md).
+other sign; this form is the one that numerical integration confirms (docs/guide/paper.md).
 """
 
 from __future__ import annotations

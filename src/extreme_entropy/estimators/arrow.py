@@ -1,4 +1,4 @@
-"""Rows of a pyarrow dataset, table or reader in batches, a few of them read ahead."""
+"""Rows of what Arrow can read (datasets, tables, queries) in batches, a few read ahead."""
 
 from __future__ import annotations
 
@@ -17,15 +17,11 @@ READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whateve
 
 
 def batches_of(source: Any, target: str | None) -> Iterable[Any]:
-    """Batches of (X, y), from a pyarrow source or as they are given."""
-    is_arrow = type(source).__module__.partition(".")[0] == "pyarrow"
-    if not is_arrow:
-        if target is not None:
-            raise InputError(
-                "`target` names a column of a pyarrow dataset, table or reader; `batches` is "
-                f"{type(source).__name__}. Give batches of (X, y), or a pyarrow source."
-            )
-        return source
+    """Batches of (X, y), from a source of columns or as they are given."""
+    if type(source).__module__.partition(".")[0] != "pyarrow":
+        if target is None:
+            return source
+        source = _reader(source)
     columns = [name for name in source.schema.names if name != target]
     if target is None or len(columns) == len(source.schema.names):
         raise InputError(
@@ -34,6 +30,26 @@ def batches_of(source: Any, target: str | None) -> Iterable[Any]:
         )
     return (
         (batch.select(columns), _labels(batch.column(target))) for batch in _record_batches(source)
+    )
+
+
+def _reader(source: Any) -> Any:
+    """Rows of a query that is run batch by batch, or of any frame that Arrow can read."""
+    if hasattr(source, "collect_batches"):  # a LazyFrame of polars
+        schema = source.head(0).collect().to_arrow().schema
+        frames = source.collect_batches(chunk_size=READ_ROWS, maintain_order=True)
+        batches = (batch for frame in frames for batch in frame.to_arrow().to_batches())
+        from pyarrow import RecordBatchReader
+
+        return RecordBatchReader.from_batches(schema, batches)
+    if hasattr(source, "__arrow_c_stream__"):  # DuckDB, polars, pandas
+        from pyarrow import RecordBatchReader
+
+        return RecordBatchReader.from_stream(source)
+    raise InputError(
+        "`target` names a column of a source that Arrow can read: a pyarrow dataset, table or "
+        "reader, a data frame, a LazyFrame of polars or a relation of DuckDB. `batches` is "
+        f"{type(source).__name__}. Give batches of (X, y), or such a source."
     )
 
 
@@ -59,7 +75,7 @@ def _record_batches(source: Any) -> Iterator[Any]:
         return _together(map(_checked, read))
     if hasattr(source, "to_batches"):  # a table, in memory or mapped
         return map(_checked, source.to_batches(max_chunksize=BATCH_ROWS))
-    return map(_checked, source)
+    return _together(map(_checked, source))
 
 
 def _together(batches: Iterable[Any]) -> Iterator[Any]:

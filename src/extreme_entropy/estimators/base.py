@@ -13,7 +13,7 @@ from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -38,7 +38,7 @@ from ..features.forest import Forest, ForestSpec
 from ..machine.forest import ForestMachine
 from ..machine.machine import ONE_ROW, Machine, solve
 from ..machine.predictor import Answer, AnyPredictor, predictor_of
-from ..moments.summary import ForestSummary, Summary
+from ..moments.summary import ClassCounts, ForestSummary, Summary
 from ..progress import with_progress
 from .arrow import batches_of
 from .batches import CheckedBatches, gathered, rows_worth_a_merge
@@ -180,6 +180,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         self._validate_params()
         fresh = not hasattr(self, "feature_map_")
+        self._check_sums()
         return self._learn(as_table(self, X, y, sample_weight, reset=fresh), classes)
 
     def fit_batches(
@@ -200,11 +201,12 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        batches : iterable of (X, y) or (X, y, sample_weight), or a pyarrow source
+        batches : iterable of (X, y) or (X, y, sample_weight), or a source of columns
             Each as for `fit`. A batch may be empty or lack classes. A pyarrow dataset, table or
-            record batch reader is read batch by batch, a few of them ahead.
+            record batch reader, a data frame, a LazyFrame of polars or a relation of DuckDB is
+            read batch by batch, a few of them ahead.
         target : str, optional
-            The column of a pyarrow source that holds the labels; all others are features.
+            The column of such a source that holds the labels; all others are features.
         classes : array-like, optional
             All labels that will ever come. Needed if the first 16 384 rows lack some.
         progress : bool, default=False
@@ -234,7 +236,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         True
         """
         self._validate_params()
-        learner = self.twin() if self._is_twin else clone(self)
+        learner = clone(self)
         saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
         saved.restore(learner)
         batches = batches_of(batches, target)
@@ -272,6 +274,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             The classifier without the rows.
         """
         check_is_fitted(self)
+        self._check_sums()
         table = as_table(self, X, y, sample_weight, reset=False)
         part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
         unknown = self.summary_.rows.lacks(part.rows)
@@ -310,7 +313,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         self
             The classifier, as if just made and fitted on these rows.
         """
-        self.__dict__ = clone(self).fit(X, y, sample_weight).__dict__
+        self.__dict__ = self._unfitted().fit(X, y, sample_weight).__dict__
         return self
 
     def merge(self, other: EntropyClassifier) -> Self:
@@ -331,6 +334,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         """
         for classifier in (self, other):
             check_is_fitted(classifier)
+            classifier._check_sums()
         if type(self) is not type(other) or not same(self.feature_map_, other.feature_map_):
             raise MergeError(
                 "Classifiers can be merged only if they share φ (the same neurons and scaling); "
@@ -356,6 +360,10 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             return NotImplemented
         return copy.copy(self).merge(other)
 
+    def __radd__(self, other: Any) -> Self:
+        # `sum(parts)` begins with 0.
+        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
+
     def twin(self) -> Self:
         """An empty classifier with the same φ and classes, to be fitted elsewhere and merged.
 
@@ -365,12 +373,81 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
             Its `fit` and `partial_fit` keep φ, and may see only some of the classes.
         """
         check_is_fitted(self)
-        twin = clone(self)
+        self._check_sums()
+        twin = self._unfitted()
         names, kinds = getattr(self, "feature_names_in_", None), self.feature_map_.encoding.kinds
         columns = Columns(self.n_features_in_, names, kinds)
         twin.set_fitted(columns, self.classes_, self.feature_map_, self.summary_.emptied())
         twin._is_twin = True
         return twin
+
+    def slim(self) -> Self:
+        """The classifier for predictions alone, without its sums.
+
+        It answers as this one does, under any costs and priors, and takes a small part of its
+        memory and of its place in a file. It cannot learn, merge or forget. An
+        `ExtremeEntropyClassifier` also leaves out the rows that it keeps for probabilities;
+        landmarks stay.
+
+        Returns
+        -------
+        classifier
+            A new fitted classifier; this one is unchanged.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_breast_cancer
+        >>> from extreme_entropy import EEMClassifier
+        >>> X, y = load_breast_cancer(return_X_y=True)
+        >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
+        >>> slim = classifier.slim()
+        >>> bool((slim.predict_proba(X) == classifier.predict_proba(X)).all())
+        True
+        """
+        predictor, other = self._solve(), copy.copy(self)
+        other.summary_ = ClassCounts(self.summary_.counts.sum(axis=1))
+        if isinstance(self.feature_map_, Forest):
+            other.feature_map_ = self.feature_map_.without_rows()
+        other._predictor = predictor_of(other.feature_map_, predictor.machine, self.classes_)
+        other._is_twin = False
+        return other
+
+    def _check_sums(self) -> None:
+        """Raise if there are no sums to add to or to take from."""
+        if isinstance(getattr(self, "summary_", None), ClassCounts):
+            raise InputError(
+                "Rows can be learnt, merged and forgotten only where sums are kept; this "
+                "classifier was made by slim(), or saved with sums=False, for predictions alone. "
+                "Use the classifier it was made from."
+            )
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, which act from the next fit on.
+
+        What was fitted stays as it is; `with_costs` gives it other costs and priors.
+
+        Parameters
+        ----------
+        **params : dict
+            Parameters of the constructor.
+
+        Returns
+        -------
+        self
+            The classifier.
+        """
+        fitted = hasattr(self, "summary_")
+        if params and fitted and self.summary_.counts.any(axis=1).all():
+            self._solve()  # with the parameters that its rows were learnt with
+        return super().set_params(**params)
+
+    def _unfitted(self) -> Self:
+        """A classifier with the same parameters that has learnt nothing."""
+        return super().__sklearn_clone__()
+
+    def __sklearn_clone__(self) -> Self:
+        """A twin's clone is a twin: it keeps φ."""
+        return self.twin() if self._is_twin else self._unfitted()
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
@@ -766,17 +843,19 @@ than two classes
 
     # ---------------------------------------------------------------- conventions
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path | BinaryIO, *, sums: bool = True) -> None:
         """Write the fitted classifier to a file, whole or not at all.
 
         Parameters
         ----------
-        path : path-like
+        path : path-like or binary file object
             Where to. `extreme_entropy.load(path)` reads it back.
+        sums : bool, default=True
+            False writes what `slim()` keeps: a small file, for predictions alone.
         """
-        from .saving import save  # which knows both classifiers, and so comes after them
+        from .saving import save  # which knows all classifiers, and so comes after them
 
-        save(self, path)
+        save(self if sums else self.slim(), path)
 
     def to_onnx(
         self, path: str | Path, *, dtype: str = "float64", columns: bool | None = None

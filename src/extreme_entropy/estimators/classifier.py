@@ -90,11 +90,11 @@ default="from_dtype"
         Cauchy–Schwarz divergence of the two Gaussians that stand for that slope.
     means_, variances_ : ndarray of shape (2,)
         Those Gaussians.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         How much each column matters, over all nodes of the tree; they sum to one.
     n_features_in_ : int
         Columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when X has some.
 
     See Also

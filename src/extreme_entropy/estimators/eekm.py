@@ -12,9 +12,10 @@ from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import KERNELS
 from .base import EntropyClassifier
 from .inputs import Costs
+from .transforming import FeatureTransformer
 
 
-class EEKMClassifier(EntropyClassifier):
+class EEKMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
@@ -70,7 +71,7 @@ default="from_dtype"
     ----------
     classes_ : ndarray of shape (n_classes,)
     n_features_in_ : int
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
     feature_importances_, feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, \
 ridge_, divergence_, means_, variances_
         As for `EEMClassifier`.

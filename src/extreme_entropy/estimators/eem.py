@@ -13,11 +13,12 @@ from ..features.feature_map import NeuronSpec, Spec
 from ..features.neurons import FROM_ROWS, UNIFORM
 from .base import EntropyClassifier
 from .inputs import Costs
+from .transforming import FeatureTransformer
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifier(EntropyClassifier):
+class EEMClassifier(FeatureTransformer, EntropyClassifier):
     """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
     Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
@@ -96,11 +97,11 @@ default="from_dtype"
         Cauchy–Schwarz divergence of the two Gaussians of projections.
     means_, variances_ : ndarray of shape (2,)
         The two Gaussians of projections.
-    feature_importances_ : ndarray of shape (n_features_in_,)
+    feature_importances_ : ndarray of shape (`n_features_in_`,)
         How much each column matters, with relevance="learned"; they sum to one.
     n_features_in_ : int
         Columns seen in fit.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Their names, when X has some.
 
     See Also

@@ -272,7 +272,7 @@ def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array
 
 
 class PriorsAndCosts(NamedTuple):
-    """Priors and costs of the classes, as a machine takes them."""
+    """Priors and costs of the classes, as logarithms."""
 
     log_priors: Array  # ln π   (classes,)
     log_costs: Array  # ln C   (classes,)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -37,11 +37,12 @@ PARTS = {cls.__name__: cls for cls in FIELDS}
 FITTED = ("classes_", "n_features_in_", "feature_names_in_", "feature_map_", "summary_")
 SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
 WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+FEWEST_HALVED = 8  # rows of a square array of which only half is written
 LONGEST_LABEL = 1000  # characters, which each predicted label takes
 WIDTHS = f"'|O' or '<U' and at most {LONGEST_LABEL}"
 
 
-def save(estimator: EntropyClassifier, path: str | Path) -> None:
+def save(estimator: EntropyClassifier, path: str | Path | BinaryIO) -> None:
     """Write a fitted classifier to a file."""
     persistence.write(path, *pack(estimator))
 
@@ -86,13 +87,13 @@ def plain_parameters(estimator: EntropyClassifier) -> dict[str, Any]:
     }
 
 
-def load(path: str | Path) -> EntropyClassifier:
+def load(path: str | Path | bytes | BinaryIO) -> EntropyClassifier:
     """Read a classifier that `save` wrote.
 
     Parameters
     ----------
-    path : path-like
-        A file written by the `save` of a classifier.
+    path : path-like, bytes or binary file object
+        What the `save` of a classifier wrote.
 
     Returns
     -------
@@ -113,7 +114,7 @@ def load(path: str | Path) -> EntropyClassifier:
     >>> bool((again.predict_proba(X) == classifier.predict_proba(X)).all())
     True
     """
-    return unpack(*persistence.read(path), path)
+    return unpack(*persistence.read(path), persistence.name_of(path))
 
 
 def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
@@ -185,8 +186,8 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     if isinstance(value, Real):
         return float(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        arrays[name] = value
-        return {"array": name}
+        half, arrays[name] = _halved(value)
+        return {"array": name, "half": half} if half else {"array": name}
     if isinstance(value, np.ndarray):
         if value.dtype.kind == "U" and value.dtype.itemsize > 4 * LONGEST_LABEL:
             raise InputError(
@@ -213,6 +214,30 @@ def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     )
 
 
+def _halved(array: Array) -> tuple[str, Array]:
+    """An array; of a square one the half that it follows from, and which half that is."""
+    n = len(array) if array.ndim else 0
+    if array.dtype.kind != "f" or array.shape != (n, n) or n < FEWEST_HALVED:
+        return "", array
+    lower = np.tri(n, dtype=bool)
+    if np.array_equal(array, array.T):
+        return "symmetric", array[lower]
+    if not array[~lower].any():
+        return "lower", array[lower]
+    return ("", array) if array[~lower.T].any() else ("upper", array[lower.T])
+
+
+def _whole(kind: str, half: Array) -> Array:
+    """The square array that `_halved` took a half of."""
+    n = int((8 * half.size + 1) ** 0.5) // 2
+    require(half.shape == (n * (n + 1) // 2,), "half of a matrix", "n (n + 1) / 2", half.shape)
+    lower, array = np.tri(n, dtype=bool), np.zeros((n, n), half.dtype)
+    array[lower if kind != "upper" else lower.T] = half
+    if kind == "symmetric":
+        array.T[lower] = half
+    return array
+
+
 def _label(value: Any) -> Any:
     """A class label or feature name as JSON."""
     if isinstance(value, np.generic):
@@ -231,6 +256,8 @@ def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
     match packed:
         case {"array": name, **rest} if not rest:
             return arrays.pop(name)
+        case {"array": name, "half": "lower" | "upper" | "symmetric" as kind, **rest} if not rest:
+            return _whole(kind, arrays.pop(name))
         case {"labels": labels, "dtype": dtype, **rest} if not rest:
             return _labels(labels, dtype)
         case {"tuple": items, **rest} if not rest:

@@ -27,7 +27,7 @@ from ..machine.decision import GaussianPair
 from ..machine.forest import ForestMachine, Leaf
 from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
-from ..moments.summary import ClassMoments, ForestSummary, Summary
+from ..moments.summary import ClassCounts, ClassMoments, ForestSummary, Summary
 
 Array = np.ndarray[Any, Any]
 Sizes = dict[str, int]
@@ -353,6 +353,7 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "n_leaves": Each(Whole(1), "trees"),
         "rows": One(RowSketch),
     },
+    ClassCounts: {"learnt": Numbers("classes", least=TINY)},
     GaussianPair: {"means": Each(Number(), 2), "variances": Each(Number(1 / LARGEST), 2)},
     Machine: {
         **DECISION,
@@ -509,11 +510,12 @@ LAWS: dict[type, Law] = {
 def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
     """Raise ValueError unless these are the parts of one fitted classifier."""
     kinds = (Forest, ForestSummary, ForestMachine) if forest else (FeatureMap, Summary, Machine)
+    slim = isinstance(fitted.get("summary_"), ClassCounts)
     rules: dict[str, Rule] = {
         "n_features_in_": Whole(1, equal="d"),
         "feature_map_": One(kinds[0]),
-        "summary_": One(kinds[1]),
-        "machine": Maybe(One(kinds[2])),
+        "summary_": One(ClassCounts if slim else kinds[1]),
+        "machine": One(kinds[2]) if slim else Maybe(One(kinds[2])),
         "is_twin": Flag(),
     }
     names = {*rules, "classes_", *{"feature_names_in_"} & set(fitted)}
@@ -532,15 +534,19 @@ def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
         named = named and all(isinstance(name, str) for name in columns.tolist())
         require(named, "feature_names_in_", f"{sizes['d']} names", columns)
     phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
-    if forest:
-        require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
     maps = phi.maps if forest else [phi]
-    sums = summary.leaves if forest else [summary]
     solved = [leaf.machine for leaf in machine.leaves] if forest and machine else [machine]
     solved = solved if machine else [None] * len(maps)
-    agree = len(maps) == len(sums) == len(solved) and all(
-        len(own.moments[0][0].mean) == one.h
-        and (solution is None or solution.operators.shape[1] == one.h)
-        for one, own, solution in zip(maps, sums, solved, strict=True)
+    sizes_of_maps = [one.h for one in maps]
+    agree = len(maps) == len(solved) and all(
+        solution is None or solution.operators.shape[1] == h
+        for solution, h in zip(solved, sizes_of_maps, strict=True)
     )
-    require(agree, "summary_ and machine", "of the features of φ", "not")
+    require(agree, "the machine", "of the features of φ", "not")
+    if slim:
+        return
+    if forest:
+        require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
+    sums = summary.leaves if forest else [summary]
+    agree = [len(own.moments[0][0].mean) for own in sums] == sizes_of_maps
+    require(agree, "summary_", "of the features of φ", "not")

@@ -7,7 +7,7 @@ columns that matter and their weights. A table that is not cut has trees of one 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -84,6 +84,12 @@ class Forest:
     leaves: tuple[tuple[Part, ...], ...]  # tree after tree
     held: HeldRows  # that probabilities are fitted on
     relevance: Array  # the weight of each encoded column, over all nodes
+
+    def without_rows(self) -> Forest:
+        """The same without the rows that probabilities are fitted on, once they are."""
+        held = self.held
+        none = HeldRows(held.Z[:0], held.labels[:0], held.folds[:0], held.counts[:0])
+        return replace(self, held=none)
 
     @property
     def d(self) -> int:

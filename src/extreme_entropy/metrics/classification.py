@@ -14,7 +14,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 Array = np.ndarray[Any, Any]
 
-FEWEST_JUDGED = 8  # rows of a class that are held out; its recall is known to ±0.3 at best
+#: Rows of a class that are held out, at least; with fewer its recall is known to ±0.3 at best.
+FEWEST_JUDGED = 8
 
 
 def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float:
@@ -48,6 +49,7 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
     return float(np.prod(recalls) ** (1.0 / len(classes)))
 
 
+#: GMean as a scorer, for `scoring=` in `cross_val_score`, `GridSearchCV` and the like.
 gmean_scorer = make_scorer(gmean_score)
 
 
@@ -101,11 +103,47 @@ def predicted_classes(scores: Array) -> Array:
 
 
 def confusion_counts(labels: Array, predictions: Array, n_classes: int) -> Array:
-    """Rows of each class (down) predicted as each class (across), from positions of classes."""
+    """Rows of each class (down) predicted as each class (across), from positions of classes.
+
+    Parameters
+    ----------
+    labels, predictions : ndarray of int of shape (n_samples,)
+        Positions of the true and of the predicted classes.
+    n_classes : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of int of shape (n_classes, n_classes)
+        The confusion matrix.
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import confusion_counts
+    >>> confusion_counts(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
+    [[1, 1], [0, 1]]
+    """
     counts = np.bincount(labels * n_classes + predictions, minlength=n_classes**2)
     return counts.reshape(n_classes, n_classes)
 
 
 def label_text(label: Any) -> str:
-    """A class label as text."""
+    """A class label as text, as the command and the report write it.
+
+    Parameters
+    ----------
+    label : object
+        A label of `classes_`.
+
+    Returns
+    -------
+    str
+        Its text; booleans are "true" and "false".
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import label_text
+    >>> label_text(True), label_text(3)
+    ('true', '3')
+    """
     return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)

@@ -24,7 +24,15 @@ LEAST = float(np.finfo(float).eps)  # probability in a log-loss, as scikit-learn
 
 @dataclass(frozen=True, slots=True)
 class ScoreInterval:
-    """A score and its 95 % interval; None where it is not defined."""
+    """A score and its 95 % interval; None where it is not defined.
+
+    Parameters
+    ----------
+    value : float or None
+        The score.
+    low, high : float or None
+        Ends of its interval.
+    """
 
     value: float | None
     low: float | None
@@ -70,7 +78,28 @@ def scores_with_intervals(
 
 
 def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreInterval]:
-    """GMean and balanced accuracy, from the rows of each class and those found among them."""
+    """GMean and balanced accuracy, from the rows of each class and those found among them.
+
+    Parameters
+    ----------
+    found : ndarray of shape (n_classes,)
+        Rows of each class that were predicted as such.
+    rows : ndarray of shape (n_classes,)
+        Rows of each class.
+    seed : int, default=0
+        Seed of the draws.
+
+    Returns
+    -------
+    dict of str to ScoreInterval
+        "gmean" and "balanced_accuracy"; not defined with a class that has no rows.
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import recall_scores
+    >>> recall_scores(np.array([8, 2]), np.array([10, 10]))["gmean"].value
+    0.4
+    """
     if not rows.all():
         return dict.fromkeys(("gmean", "balanced_accuracy"), ScoreInterval(None, None, None))
     k = len(rows)
@@ -83,7 +112,26 @@ def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreIn
 
 
 def probability_scores(labels: Array, probabilities: Array) -> dict[str, ScoreInterval]:
-    """Brier score (of the second of two classes, else summed) and log-loss."""
+    """Brier score (of the second of two classes, else summed) and log-loss.
+
+    Parameters
+    ----------
+    labels : ndarray of int of shape (n_samples,)
+        Positions of the true classes.
+    probabilities : ndarray of shape (n_samples, n_classes)
+        Probabilities of each class.
+
+    Returns
+    -------
+    dict of str to ScoreInterval
+        "brier" and "log_loss".
+
+    Examples
+    --------
+    >>> from extreme_entropy.metrics import probability_scores
+    >>> probability_scores(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]]))["brier"].value
+    0.125
+    """
     found = losses(labels, probabilities)
     return {name: _mean(values, most) for name, (values, most) in found.items()}
 

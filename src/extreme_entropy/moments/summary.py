@@ -226,6 +226,18 @@ class ForestSummary:
         return ForestSummary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
 
 
+@dataclass(frozen=True, slots=True)
+class ClassCounts:
+    """How many rows of each class were learnt, and no sums: enough for predictions alone."""
+
+    learnt: Array  # rows, or their total weight   (n_classes,)
+
+    @property
+    def counts(self) -> Array:
+        """Rows of each class, in one fold   (n_classes, 1)."""
+        return self.learnt[:, np.newaxis]
+
+
 def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     """Move both summaries to the joint mean, then add them with sign ±1.
 
@@ -238,7 +250,8 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
     # Written as a step from a's mean, so that a far-off origin costs no digits.
     mean = a.mean + (sign * b.n / n) * d
     scatter = a.scatter + b.scatter if sign > 0 else a.scatter - b.scatter
-    dger(sign * a.n * b.n / n, d, d, a=scatter.T, overwrite_a=True)
+    step = np.sqrt(a.n * b.n / n) * d  # v vᵀ is symmetric to the last bit, c d dᵀ is not
+    dger(sign, step, step, a=scatter.T, overwrite_a=True)
     cubic, quartic = np.zeros_like(mean), 0.0
     for part, s in ((a, 1.0), (b, sign)):
         e = part.mean - mean
@@ -282,7 +295,8 @@ def from_sums(
     d = s / n
     dd = float(d @ d)
     squares = n if squares is None else squares
-    dger(-n, d, d, a=mirrored(S).T, overwrite_a=True)
+    dger(-n, d, d, a=S.T, overwrite_a=True)
+    mirrored(S)
     trace = float(np.trace(S))
     if trace <= MARGIN * ROUNDING * (trace + n * dd):
         return _alike(n, centre + d, squares)

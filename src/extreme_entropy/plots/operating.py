@@ -25,6 +25,8 @@ from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, title_and_legen
 Array = np.ndarray[Any, Any]
 
 BINS = 10
+RARE = 0.05  # share below which scales are logarithmic
+EVENLY = np.geomspace(1e-12, 1, 200)  # on such a scale
 PANELS = ("roc", "precision_recall", "reliability")
 
 
@@ -42,12 +44,34 @@ class OperatingDisplay:
     Three panels: the share of positive rows found against the share of false alarms (ROC);
     precision against recall; and how often rows are positive against their predicted probability.
     The point, and in the last panel the vertical line, is where the thresholds are under the
-    present priors and costs.
+    present priors and costs. Where the class to be found is rarer than one row in twenty, false
+    alarms and probabilities are on logarithmic scales, and each point of the last panel stands for
+    as many rows of that class; otherwise all would lie in a corner.
+
+    Parameters
+    ----------
+    roc, precision_recall, reliability : Curve
+        Points of each curve, with fields `x` and `y`.
+    roc_auc : float
+        Area under the ROC curve.
+    average_precision : float
+        Average precision.
+    point : tuple of (float, float, float)
+        False-alarm rate, recall and precision of the predictions; precision is NaN where the class
+        is never predicted.
+    limit : float
+        The probability at which the decision changes.
+    share : float
+        Share of positive rows.
+    name : str
+        Name of the positive class.
 
     Attributes
     ----------
     axes_ : ndarray of shape (3,) of matplotlib Axes
         ROC, precision–recall, reliability.
+    figure_ : matplotlib Figure
+        What holds them.
     curves_ : list of matplotlib Line2D
         One in each panel.
     marks_ : list of matplotlib Line2D
@@ -78,6 +102,8 @@ class OperatingDisplay:
     limit: float  # the probability at which the decision changes
     share: float  # of positive rows
     name: str  # of the positive class
+    # The least rate of false alarms, and the least probability, on logarithmic scales.
+    floors: tuple[float, float] | None = None
 
     @classmethod
     def from_estimator(
@@ -105,7 +131,8 @@ class OperatingDisplay:
         axes : array-like of three matplotlib Axes, optional
             As for `plot`.
         bins : int, default=10
-            Points of the reliability curve; each stands for as many rows.
+            Points of the reliability curve; each stands for as many rows, or of a rare class for
+            as many rows of it.
         """
         classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes="")
         classes = classifier.classes_.tolist()
@@ -149,9 +176,9 @@ class OperatingDisplay:
         frequency = float(np.log(truth.sum() / (~truth).sum()))
         fpr, tpr, _ = roc_curve(truth, ratio)
         precision, recall, _ = precision_recall_curve(truth, ratio, drop_intermediate=True)
-        observed, given = calibration_curve(
-            truth, expit(ratio + frequency), n_bins=bins, strategy="quantile"
-        )
+        rare = truth.mean() < RARE
+        reliability = _by_positive if rare else _by_quantile
+        given, observed = reliability(truth, expit(ratio + frequency), bins)
         hits, alarms = int((predicted & truth).sum()), int((predicted & ~truth).sum())
         return cls(
             roc=Curve(fpr, tpr),
@@ -167,6 +194,9 @@ class OperatingDisplay:
             limit=float(expit(frequency - sign * log_odds_bias(classifier))),
             share=float(truth.mean()),
             name=str(classifier.classes_[positive]),
+            floors=(0.5 / float((~truth).sum()), min(given.min(), observed.min()) / 2)
+            if rare
+            else None,
         )
 
     def plot(self, axes: Any = None) -> Self:
@@ -178,6 +208,7 @@ class OperatingDisplay:
             Where to draw: ROC, precision–recall, reliability. By default a new figure is made.
         """
         self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
+        self.figure_ = self.axes_[0].figure
         drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
         self.curves_, self.marks_ = (list(part) for part in zip(*drawn, strict=True))
         return self
@@ -202,9 +233,10 @@ class OperatingDisplay:
         look = {"color": CURVE_COLOURS[2], "linewidth": 2}
         dot = {"marker": "o", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
         dot |= {"markerfacecolor": "white", "markeredgecolor": INK, "zorder": 5}
+        least = 0.0 if self.floors is None else self.floors[0]
         if panel == "roc":
-            (curve,) = ax.plot(*self.roc, **look)
-            (mark,) = ax.plot([alarms], [recall], **dot)
+            (curve,) = ax.plot(np.maximum(self.roc.x, least), self.roc.y, **look)
+            (mark,) = ax.plot([max(alarms, least)], [recall], **dot)
         elif panel == "precision_recall":
             (curve,) = ax.plot(*self.precision_recall, drawstyle="steps-post", **look)
             (mark,) = ax.plot([recall], [precision], **dot)
@@ -214,7 +246,7 @@ class OperatingDisplay:
         if panel == "precision_recall":
             ax.axhline(self.share, **chance)
         else:
-            ax.plot([0, 1], [0, 1], **chance)
+            ax.plot(*[np.linspace(0, 1, 2) if self.floors is None else EVENLY] * 2, **chance)
         name = escaped(shorten(self.name, 24, placeholder=" …"))
         x, y, title = {
             "roc": ("false alarms", f"found of {name}", f"ROC, area {self.roc_auc:.3f}"),
@@ -225,8 +257,33 @@ class OperatingDisplay:
             "reliability": (f"probability of {name}", f"frequency of {name}", "Reliability"),
         }[panel]
         ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
+        if self.floors is not None and panel == "roc":
+            ax.set(xscale="log", xlim=(self.floors[0], 1.2))
+        elif self.floors is not None and panel == "reliability":
+            ends = (self.floors[1], 1.2)
+            ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
         title_and_legend(ax, title, [], [])
         return curve, mark
+
+
+def _by_quantile(truth: Array, p: Array, bins: int) -> Curve:
+    """Mean probability and frequency of as many rows each."""
+    observed, given = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
+    return Curve(given, observed)
+
+
+def _by_positive(truth: Array, p: Array, bins: int) -> Curve:
+    """Mean probability and frequency of parts that have as many positive rows each."""
+    order = np.argsort(p, kind="stable")
+    truth, p = truth[order], p[order]
+    hits = np.flatnonzero(truth)
+    ends = np.array([part[-1] for part in np.array_split(hits, min(bins, len(hits)))])
+    ends[-1] = len(p) - 1
+    # Rows of equal probability stay together.
+    ends = np.unique(np.searchsorted(p, p[ends], side="right"))
+    starts = np.concatenate([[0], ends[:-1]])
+    n = ends - starts
+    return Curve(np.add.reduceat(p, starts) / n, np.add.reduceat(truth.astype(float), starts) / n)
 
 
 def rarer(labels: Array) -> int:

@@ -78,6 +78,21 @@ class ProcessDisplay:
     where the thresholds are vertical lines. More than two columns are shown in the plane of their
     first two principal components, after scaling.
 
+    Parameters
+    ----------
+    inputs : InputPlane
+        Rows in input space.
+    positive : ndarray of bool of shape (n_samples,)
+        Which of them are of the second class.
+    features : FeaturePlane
+        The same rows in feature space.
+    projection : ProjectionDisplay
+        The projection of all rows.
+    predicted : Predicted
+        Probabilities and decisions of the rows.
+    grid : PredictedGrid, optional
+        Predictions over the input space, if that has two columns.
+
     Attributes
     ----------
     axes_ : ndarray of shape (4,) of matplotlib Axes
@@ -283,7 +298,8 @@ def input_plane(classifier: Any, X: Any) -> InputPlane:
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
         points = pca.fit_transform(classifier.feature_map_.scaled(rows))
-    first, second = (f" ({share:.0%})" for share in np.nan_to_num(pca.explained_variance_ratio_))
+    shares = 100 * np.nan_to_num(pca.explained_variance_ratio_)
+    first, second = (f" ({share:.0f}\N{NO-BREAK SPACE}%)" for share in shares)
     return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
 
 

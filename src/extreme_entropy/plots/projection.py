@@ -18,6 +18,7 @@ Array = np.ndarray[Any, Any]
 BINS = 30
 REACH = 4.5  # standard deviations of a Gaussian that are drawn: all but 7e-6 of it
 IN_VIEW = 3.5  # that are always in view
+FAR = 5.0  # distances between quartiles, from which on a row does not widen the view
 AXIS_NAMES = ("log-odds of the leaves", r"projection $\beta^T\varphi(x)$")
 
 
@@ -31,6 +32,23 @@ class ProjectionDisplay:
     ExtremeEntropyClassifier projects a row to the log-odds of its leaves. It does not take those
     to be Gaussian, and no curves are drawn for it.
 
+    Parameters
+    ----------
+    projections : ndarray of shape (n_samples,)
+        Projected values of the rows.
+    positive : ndarray of bool of shape (n_samples,)
+        Which rows are of the second class.
+    means, variances : array-like of shape (2,)
+        Those of the two Gaussians.
+    thresholds : ndarray of shape (0,), (1,) or (2,)
+        Where the decision changes.
+    class_names : tuple of (str, str)
+        Names of the classes.
+    bias : float, default=0.0
+        What priors and costs add to the log-odds of the second class.
+    gaussian : bool, default=True
+        Whether the projection is taken to be Gaussian, which is then drawn.
+
     Attributes
     ----------
     ax_ : matplotlib Axes
@@ -40,7 +58,7 @@ class ProjectionDisplay:
     gaussians_ : list of matplotlib Line2D
         One for each class; none for an ExtremeEntropyClassifier.
     threshold_lines_ : list of matplotlib Line2D
-        One for each threshold.
+        One for each threshold among the projections; there is none for those far off.
     regions_ : list of matplotlib Rectangle
         Where each class wins; empty if not asked for.
 
@@ -56,7 +74,7 @@ class ProjectionDisplay:
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
     >>> display = ProjectionDisplay.from_estimator(classifier, X, y)
-    >>> len(display.threshold_lines_) == len(classifier.thresholds_)
+    >>> bool((display.thresholds == classifier.thresholds_).all())
     True
     """
 
@@ -160,28 +178,42 @@ class ProjectionDisplay:
         """
         (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 4.2))
         self.ax_, self.figure_ = ax, ax.figure
-        edges = np.histogram_bin_edges(self.projections, bins)
+        edges = np.histogram_bin_edges(self.projections, bins, self._view())
         self.histograms_: list[Any] = []
         self.gaussians_: list[Any] = []
         for c, colour in enumerate(CLASS_COLOURS):
             self._draw_class(c, colour, edges)
+        low, high = edges[0], edges[-1]
+        if self.gaussian:
+            reach = IN_VIEW * np.sqrt(self.variances)
+            low, high = min(low, *(self.means - reach)), max(high, *(self.means + reach))
         self.threshold_lines_ = [
-            ax.axvline(t, color=INK, linewidth=1.4, linestyle="--") for t in self.thresholds
+            ax.axvline(t, color=INK, linewidth=1.4, linestyle="--")
+            for t in self.thresholds
+            if low < t < high
         ]
-        reach = IN_VIEW * np.sqrt(self.variances) if self.gaussian else 0.0
-        low = min(edges[0], *(np.asarray(self.means) - reach))
-        high = max(edges[-1], *(np.asarray(self.means) + reach))
         self.regions_ = self._shade(low, high) if regions else []
         ax.set_xlim(low, high)
         ax.set_ylim(bottom=0)
         ax.set_xlabel(AXIS_NAMES[self.gaussian])
         ax.set_ylabel("density")
-        self._name(low, high)
+        self._name()
         return self
+
+    def _view(self) -> tuple[float, float]:
+        """From the least to the largest projection, but for single ones that are far off."""
+        near = []
+        for side in (False, True):
+            own = self.projections[self.positive == side]
+            first, third = np.quantile(own, [0.25, 0.75])
+            reach = FAR * (third - first) or np.inf
+            near.append(own[(own >= first - reach) & (own <= third + reach)])
+        return float(min(part.min() for part in near)), float(max(part.max() for part in near))
 
     def _draw_class(self, c: int, colour: str, edges: Array) -> None:
         rows = self.projections[self.positive == bool(c)]
-        density, _ = np.histogram(rows, edges, density=True)
+        counts, _ = np.histogram(rows, edges)
+        density = counts / (len(rows) * np.diff(edges))
         self.histograms_.append(
             self.ax_.stairs(density, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
         )
@@ -204,21 +236,12 @@ class ProjectionDisplay:
             for a, b, c in zip(ends[:-1], ends[1:], wins, strict=True)
         ]
 
-    def _name(self, low: float, high: float) -> None:
+    def _name(self) -> None:
         handles: list[Any] = [*self.histograms_]
         if self.gaussian:
             handles = list(zip(self.histograms_, self.gaussians_, strict=True))
         labels = [escaped(name) for name in self.class_names]
         if self.threshold_lines_:
             handles.append(self.threshold_lines_[0])
-            labels.append(_threshold_label(self.thresholds, low, high))
+            labels.append("threshold" if len(self.threshold_lines_) == 1 else "thresholds")
         title_and_legend(self.ax_, "Densities of the projection", handles, labels)
-
-
-def _threshold_label(thresholds: Array, low: float, high: float) -> str:
-    """The legend's word for thresholds; it tells where those out of view are."""
-    far = [f"{t:.3g}" for t in thresholds if not low < t < high]
-    word = "threshold" if len(thresholds) == 1 else "thresholds"
-    if not far:
-        return word
-    return f"{word} ({'also ' if len(far) < len(thresholds) else ''}at {', '.join(far)})"

@@ -41,6 +41,25 @@ class RegionsDisplay:
     lie in the plane of their first two principal components, after scaling, and the ground is the
     class predicted for most of the 15 rows drawn nearest. Misclassified rows are ringed.
 
+    Parameters
+    ----------
+    points : ndarray of shape (n_samples, 2)
+        Rows in the plane.
+    labels : ndarray of int of shape (n_samples,)
+        Positions of their classes.
+    own : ndarray of shape (n_samples,) or (n_samples, n_classes)
+        Their scores, as `scores`.
+    x, y : ndarray
+        The grid of the ground.
+    scores : ndarray of shape (len(y), len(x)) or (len(y), len(x), n_classes)
+        Of two classes: positive for the second. Otherwise the largest wins.
+    exact : bool
+        Whether the scores are those of each point itself.
+    class_names : list of str
+        Names of the classes.
+    axis_names : tuple of (str, str)
+        Names of the axes.
+
     Attributes
     ----------
     ax_ : matplotlib Axes

@@ -27,6 +27,19 @@ class RelevanceDisplay:
     is the sum of the others. Bars of one decision go to the right where the column speaks for the
     class in the title, to the left where it speaks against it.
 
+    Parameters
+    ----------
+    values : ndarray of shape (n_features,)
+        One for each column.
+    names : sequence of str
+        Names of the columns.
+    title : str, default="Importance of columns"
+        Title of the picture.
+    label : str, default="share of all"
+        What the bars measure.
+    colours : tuple of (str, str), optional
+        Colours of bars to the left and to the right.
+
     Attributes
     ----------
     ax_ : matplotlib Axes

@@ -16,7 +16,7 @@ class About:
     Parameters
     ----------
     title : str
-        Headline; made from `data` if empty.
+        Headline; made from `target` or the classes if empty.
     data : str
         Name of the rows, such as that of their file.
     learnt_from : str
@@ -40,6 +40,10 @@ class About:
     path : sequence of mapping
         Models that were compared: each with "size", "gmean" and "divergence", and with "model" or
         "setting" if more than the size was tried.
+    estimate : object with `gmean`, `low` and `high`, optional
+        GMean of such models on rows held out when the model was fitted.
+    baseline : object with `name`, `gmean`, `low` and `high`, optional
+        GMean of another kind of classifier on the same held-out rows.
 
     Examples
     --------
@@ -60,3 +64,5 @@ class About:
     seed: Any = None
     warnings: Sequence[str] = ()
     path: Sequence[Mapping[str, Any]] = ()
+    estimate: Any = None
+    baseline: Any = None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from sklearn.exceptions import NotFittedError
+
 from ..files import written_whole
-from ..pipelines import at_last_step
+from ..pipelines import at_last_step, last_step
 from .about import About
+from .classifiers import Reported, reported
 
 
 def build_report(estimator: Any, X: Any, y: Any, *, about: About | None = None) -> str:
@@ -18,8 +21,10 @@ def build_report(estimator: Any, X: Any, y: Any, *, about: About | None = None) 
 
     Parameters
     ----------
-    estimator : EEMClassifier, EEKMClassifier, one that chose its size, or a pipeline ending in one
-        Fitted.
+    estimator : any classifier with `predict_proba`, such as a pipeline
+        Fitted. Of a classifier of this library, also at the end of a pipeline, the report shows
+        projections, too, and costs and priors move its own thresholds. Of any other it knows the
+        probabilities, which it takes to be for the class frequencies of these rows.
     X : {array-like, sparse matrix, data frame} of shape (n_samples, n_features)
         Rows that were held out; the report warns if they are those of the fit.
     y : array-like of shape (n_samples,)
@@ -40,16 +45,12 @@ def build_report(estimator: Any, X: Any, y: Any, *, about: About | None = None) 
     >>> X, y = load_breast_cancer(return_X_y=True)
     >>> classifier = EEMClassifier(50, random_state=0).fit(X[::2], y[::2])
     >>> page = build_report(classifier, X[1::2], y[1::2], about=About(data="tumours.csv"))
-    >>> "<title>Report on tumours.csv</title>" in page
+    >>> "<title>Predicting 0: report on 284 rows</title>" in page
     True
     """
-    classifier, X = at_last_step(estimator, X)
     about = about or About()
-    if hasattr(classifier, "best_estimator_"):
-        if not about.path:
-            about = replace(about, path=compared_sizes(classifier))
-        classifier = classifier.best_estimator_
-    return report_on_batches(classifier, [(X, y)], lambda: about)
+    estimator, X, about = _innermost(estimator, X, about)
+    return report_on_batches(reported(estimator, y), [(X, y)], lambda: about)
 
 
 def write_report(
@@ -87,8 +88,10 @@ def write_page(path: str | Path, page: str) -> None:
         temporary.write_text(page, encoding="utf-8", newline="\n")
 
 
-def report_on_batches(classifier: Any, batches: Iterable[tuple[Any, Any]], about: Any) -> str:
-    """A report on rows that come in batches, of which only labels and projections are kept.
+def report_on_batches(
+    classifier: Reported, batches: Iterable[tuple[Any, Any]], about: Callable[[], About]
+) -> str:
+    """A report on rows that come in batches, of which a bounded part is kept.
 
     `about()` is called when all rows were read, and may tell what was found in them.
     """
@@ -102,8 +105,38 @@ def report_on_batches(classifier: Any, batches: Iterable[tuple[Any, Any]], about
     from .evidence import collect
     from .page import render
 
-    evidence = collect(classifier, batches)
-    return render(classifier, evidence, about())
+    return render(classifier, collect(classifier, batches), about())
+
+
+def _innermost(estimator: Any, X: Any, about: About) -> tuple[Any, Any, About]:
+    """What a search has chosen; and of a pipeline the classifier, if it is of this library.
+
+    With rows as they reach it, and the sizes that were compared.
+    """
+    if hasattr(estimator, "best_estimator_"):
+        path = about.path or compared_sizes(estimator)
+        return _innermost(estimator.best_estimator_, X, replace(about, path=path))
+    last = last_step(estimator)
+    if last is estimator or not _of_this_library(last):
+        return estimator, X, about
+    return _innermost(*at_last_step(estimator, X), _with_names(estimator, about))
+
+
+def _of_this_library(classifier: Any) -> bool:
+    if hasattr(classifier, "best_estimator_"):
+        return _of_this_library(last_step(classifier.best_estimator_))
+    return hasattr(type(classifier), "machine_")
+
+
+def _with_names(pipeline: Any, about: About) -> About:
+    """Names of the columns that the last step of a pipeline is given, where its steps tell them."""
+    if about.columns:
+        return about
+    try:
+        names = pipeline[:-1].get_feature_names_out()
+    except (AttributeError, ValueError, NotFittedError):
+        return about
+    return replace(about, columns=[str(name) for name in names])
 
 
 def compared_sizes(search: Any) -> list[dict[str, Any]]:

@@ -13,27 +13,38 @@ import numpy as np
 from markupsafe import Markup
 
 from ..errors import InputError
-from ..machine.learnt import ProjectionMoments, were_learnt
 from ..metrics import label_text
-from ..plots.operating import rarer
+from . import numbers
 from .about import About
+from .budget import draw_costs, draw_gains, round_budget
+from .classifiers import Reported, names_of
+from .columns import MOST_BARS, explained_rows, important_columns
+from .costs import class_costs, costs_of, economy
 from .evidence import Evidence
-from .live import MOST_ROWS, QUANTILES, class_costs, live_data
-from .pictures import MOST_PAIRS, draw_curves, draw_pairs, draw_path, draw_regions, setting_name
-from .scores import Predictions, possible_mistakes, predict_rows, score_cards
+from .live import SURE, is_exact, live_data
+from .matrix import shown_matrix, worst_confusions
+from .pictures import MOST_PAIRS, draw_columns, draw_curves, draw_pairs, draw_path, setting_name
+from .plane import draw_plane
+from .ranking import rank
+from .scores import possible_mistakes, predict_rows, score_cards
 from .text import json_block, visible
 
 Array = np.ndarray[Any, Any]
 
 MOST_MISSING = 12  # columns listed by name
+LONGEST_NAME = 80  # letters of a class
+COLOURS = 6  # classes that have one each; more have names only
 BARE = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "0", "1"}
+SCRIPTS = {
+    True: ("closed_form.js", "numbers.js", "ranking.js", "drawing.js", "slider.js"),
+    False: ("chooser.js",),
+}
 
 
-def render(classifier: Any, evidence: Evidence, about: About) -> str:
+def render(classifier: Reported, evidence: Evidence, about: About) -> str:
     """The report as HTML."""
     style = _asset("page.css")
-    binary = len(classifier.classes_) == 2
-    script = _asset("closed_form.js") + (_asset("slider.js") if binary else _asset("chooser.js"))
+    script = "".join(_asset(name) for name in SCRIPTS[len(classifier.classes_) == 2])
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
@@ -52,8 +63,9 @@ def _environment() -> Any:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"percent": percent, "visible": visible}
-    environment.filters |= {"number": "{:.3f}".format, "short": "{:.4g}".format}
+    names = ("amount", "count", "percent", "score", "times")
+    environment.filters |= {name: getattr(numbers, name) for name in names}
+    environment.filters["visible"] = visible
     return environment
 
 
@@ -70,105 +82,135 @@ def class_name(label: Any, target: str) -> str:
     """A class as text; a bare "yes" or 1 means little without the name of its column."""
     text = label_text(label)
     bare = not isinstance(label, str) or text.lower() in BARE
-    return visible(f"{target} = {text}" if target and bare else text)
+    return visible(f"{target} = {text}" if target and bare else text, LONGEST_NAME)
 
 
-def percent(share: float) -> str:
-    """A share in per cent; nearly all is not all."""
-    if not np.isfinite(share):
-        return "–"
-    places = 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1
-    text = f"{100 * share:.{places}f}"
-    if float(text) in (0, 100) and share not in (0, 1):
-        text = "under 0.1" if share < 0.5 else "over 99.9"
-    return f"{text}\N{NO-BREAK SPACE}%"
-
-
-def _contents(classifier: Any, evidence: Evidence, about: About) -> dict[str, Any]:
-    predictions = predict_rows(classifier, evidence)
-    confusion = predictions.confusion
+def _contents(classifier: Reported, evidence: Evidence, about: About) -> dict[str, Any]:
+    confusion = evidence.confusion
     classes = [class_name(label, about.target) for label in classifier.classes_.tolist()]
-    counts = evidence.counts(len(classes))
-    plane, plane_picture = draw_regions(classifier, evidence, about)
-    pairs = draw_pairs(classifier, evidence)
+    counts, k = evidence.counts, len(classes)
+    rare = evidence.rare if k == 2 else None
+    given = list(about.columns)
+    columns = given if len(given) == evidence.rows.shape[1] else names_of(classifier, evidence.rows)
+    important = important_columns(classifier, evidence, columns)
+    plane = draw_plane(classifier, evidence, columns)
+    trained = classifier.trained_on
     contents = {
         "about": about,
-        "title": visible(about.title or f"Report on {about.data or 'a model'}"),
+        "title": visible(about.title or _title(about, classes, rare, int(counts.sum()))),
         "classes": classes,
-        "binary": len(classes) == 2,
+        "colours": k <= COLOURS,
+        "binary": k == 2,
         "counts": counts.tolist(),
-        "learnt": [f"{n:g}" for n in classifier.summary_.counts.sum(axis=1)],
+        "learnt": None if trained is None else [float(n) for n in trained],
         "imbalance": float(counts.max() / counts[counts > 0].min()),
-        "same_rows": were_learnt(
-            classifier.machine_,
-            classifier.summary_,
-            ProjectionMoments.of(evidence.labels, evidence.projections[:, 0], len(classes)),
-        ),
+        "same_rows": classifier.were_learnt(evidence.sums),
         "missing": sorted(about.missing.items(), key=lambda item: -item[1]),
         "most_missing": MOST_MISSING,
         "confusion": confusion.tolist(),
         "recalls": _shares(np.diag(confusion), confusion.sum(axis=1)),
         "precisions": _shares(np.diag(confusion), confusion.sum(axis=0)),
         "no_mistakes": possible_mistakes(confusion),
-        "pairs": pairs,
-        "fewer_pairs": len(pairs) == MOST_PAIRS,
-        "plane": plane,
-        "plane_picture": plane_picture,
+        "costs": class_costs(classifier),
+        "important": important,
+        "most_bars": MOST_BARS,
+        "columns_picture": None if important is None else draw_columns(important),
+        "explained": explained_rows(classifier, evidence, columns, rare),
+        "n_columns": len(columns),
+        "plane": None if plane is None else plane[0],
+        "plane_picture": None if plane is None else plane[1],
         "path": draw_path(about, "neurons or landmarks"),
         "settings": list(dict.fromkeys(map(setting_name, about.path))),
-        "parameters": _parameters(classifier),
-        "seed": getattr(classifier, "random_state", None) if about.seed is None else about.seed,
-        "kind": type(classifier).__name__,
-        "gaussian": hasattr(classifier.machine_, "operators"),
+        "notes": [*about.warnings, *classifier.notes_on(evidence.rows)],
+        "settings_of": classifier.settings(),
+        "seed": classifier.seed if about.seed is None else about.seed,
+        "kind": classifier.settings().split("(")[0].split(" ")[0],
+        "ours": trained is not None,
+        "gaussian": classifier.gaussian,
+        "sampled": len(evidence.labels) if evidence.sampled else 0,
     }
-    if contents["binary"]:
-        return contents | _two_classes(classifier, evidence, predictions, contents)
-    return contents | {"scores": score_cards(predictions), "data": json_block({})}
+    more = _two_classes if k == 2 else _many_classes
+    return contents | more(classifier, evidence, contents)
+
+
+def _title(about: About, classes: list[str], rare: int | None, n: int) -> str:
+    """What is predicted; the name of a file is no headline."""
+    what = about.target or (f"{len(classes)} classes" if rare is None else classes[rare])
+    return f"Predicting {what}: report on {numbers.count(n)} rows"
 
 
 def _two_classes(
-    classifier: Any, evidence: Evidence, predictions: Predictions, contents: dict[str, Any]
+    classifier: Reported, evidence: Evidence, contents: dict[str, Any]
 ) -> dict[str, Any]:
     """What the page has for two classes only."""
-    rare, counts = rarer(evidence.labels), np.array(contents["counts"])
+    counts, machine = evidence.counts, classifier.machine_
     if not counts.all():
         raise InputError("A report on two classes needs rows of both.")
-    curves = draw_curves(classifier, evidence, rare)
-    projection, plane = contents["pairs"][0].picture, contents["plane_picture"]
-    pictures = {"projection": projection, "plane": plane, **curves}
-    machine = classifier.machine_
-    log_ratio = machine.gaussians[0].log_ratio(evidence.projections[:, 0])
-    log_odds = log_ratio + np.log(counts[1] / counts[0])
-    costs = np.array(class_costs(classifier))
-    missed = predictions.confusion.sum(axis=1) - np.diag(predictions.confusion)
+    rare = evidence.rare
+    ranking = rank(classifier, evidence, rare)
+    money = economy(classifier, evidence, ranking, rare)
+    budget = round_budget(ranking.total)
+    pair = draw_pairs(classifier, evidence, contents["classes"])[0]
+    predictions = predict_rows(evidence)
+    display, curves = draw_curves(classifier, predictions, rare)
+    pictures = {
+        "projection": pair.picture,
+        "gains": draw_gains(ranking, budget),
+        "costcurve": draw_costs(ranking, money),
+        **curves,
+    }
+    if contents["plane_picture"] is not None:
+        pictures["plane"] = contents["plane_picture"]
+    log_ratio = machine.gaussians[0].log_ratio(classifier.pair_values(predictions.values, 0))
     priors = np.exp(machine.log_priors)
-    differ = not np.allclose(priors, counts / counts.sum(), atol=0.005)
+    differ = not np.allclose(priors, counts / counts.sum(), atol=0.005, rtol=0.05)
+    log_odds = log_ratio + np.log(counts[1] / counts[0])
     data = live_data(classifier, contents["classes"], evidence, rare, pictures, contents["plane"])
+    found = ranking.found_within(budget)
     return {
         "rare": rare,
         "other": 1 - rare,
-        "curves": curves,
-        "scores": score_cards(predictions, log_odds if differ else None),
-        "costs": costs.tolist(),
+        "pair": pair,
+        "pictures": pictures,
+        "display": display,
+        "scores": score_cards(evidence, (predictions.labels, log_odds) if differ else None),
         "priors": priors.tolist(),
         "priors_differ": differ,
-        "cost": float(missed @ costs),
-        "constant_cost": float((counts * costs).min()),
-        "exact": len(evidence.labels) <= MOST_ROWS,
-        "quantiles": QUANTILES,
+        "money": money,
+        "budget": budget,
+        "budget_found": found,
+        "budget_share": found / ranking.total,
+        "budget_precision": found / budget,
+        "lift": found / budget / (ranking.total / ranking.rows),
+        "exact": is_exact(evidence),
+        "sure": SURE,
         "data": json_block(data),
+    }
+
+
+def _many_classes(
+    classifier: Reported, evidence: Evidence, contents: dict[str, Any]
+) -> dict[str, Any]:
+    """What the page has for more than two classes only."""
+    pairs = draw_pairs(classifier, evidence, contents["classes"])
+    recalls, costs = np.array(contents["recalls"]), costs_of(classifier)
+    constant = evidence.counts @ costs
+    by_class = costs == costs.max(axis=1)[:, np.newaxis] * (1 - np.eye(len(costs)))
+    return {
+        "cost": float((evidence.confusion * costs).sum()),
+        "constant_cost": float(constant.min()),
+        "constant": int(constant.argmin()),
+        "cost_matrix": None if by_class.all() else costs.tolist(),
+        "scores": score_cards(evidence),
+        "right": int(np.trace(evidence.confusion)),
+        "worst": worst_confusions(evidence.confusion),
+        "hardest": int(np.nanargmin(recalls)),
+        "matrix": shown_matrix(evidence.confusion),
+        "pairs": pairs,
+        "fewer_pairs": len(pairs) == MOST_PAIRS,
+        "data": json_block({}),
     }
 
 
 def _shares(parts: Array, wholes: Array) -> list[float]:
     return [float(a / b) if b else float("nan") for a, b in zip(parts, wholes, strict=True)]
-
-
-def _parameters(classifier: Any) -> dict[str, str]:
-    """The parameters that are not default."""
-    defaults = type(classifier)().get_params(deep=False)
-    return {
-        name: visible(repr(value))
-        for name, value in classifier.get_params(deep=False).items()
-        if name not in ("random_state", "n_jobs") and repr(value) != repr(defaults[name])
-    }

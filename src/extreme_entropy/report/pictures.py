@@ -1,4 +1,4 @@
-"""The pictures of a report, each a Display drawn into the page."""
+"""The pictures of a report, each drawn into the page."""
 
 from __future__ import annotations
 
@@ -7,48 +7,55 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.special import logit
 
 from ..plots.operating import OperatingDisplay
 from ..plots.path import PathDisplay
 from ..plots.projection import ProjectionDisplay
-from ..plots.regions import RegionsDisplay
+from ..plots.relevance import RelevanceDisplay
 from ..plots.style import escaped
 from .about import About
+from .classifiers import Reported
+from .columns import MOST_BARS, ImportantColumns
 from .evidence import Evidence
+from .numbers import probability
+from .scores import Predictions
 from .svg import Picture, draw
 from .text import visible
 
 Array = np.ndarray[Any, Any]
 
 WIDE, SQUARE = (460, 300), (330, 320)
-MOST_LETTERS = 32  # of a name beside an axis
+MOST_LETTERS = 28  # of a name beside an axis
 MOST_PAIRS = 28
+PROBABILITIES = (1e-6, 1e-4, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.9999, 1 - 1e-6)  # that have a tick
 
 
 @dataclass(frozen=True, slots=True)
 class PairPicture:
-    """The projection of two classes."""
+    """The values of two classes."""
 
     classes: tuple[int, int]
     picture: Picture
-    thresholds: tuple[float, ...]
-    divergence: float
+    thresholds: tuple[float, ...]  # in view
+    outside: int  # rows that are not in view
 
 
-def draw_pairs(classifier: Any, evidence: Evidence) -> list[PairPicture]:
-    """The projection of each pair of classes with rows; of very many the least separated."""
-    machine = classifier.machine_
-    counts = evidence.counts(len(classifier.classes_))
+def draw_pairs(classifier: Reported, evidence: Evidence, names: list[str]) -> list[PairPicture]:
+    """The values of each pair of classes with rows; of very many the least separated."""
+    machine, counts = classifier.machine_, evidence.counts
     pairs = [p for p, two in enumerate(machine.pairs) if all(counts[c] for c in two)]
-    hardest = sorted(pairs, key=lambda p: machine.divergences[p])[:MOST_PAIRS]
-    return [_draw_pair(classifier, evidence, p) for p in sorted(hardest)]
+    mistakes = evidence.confusion + evidence.confusion.T
+    hardest = sorted(pairs, key=lambda p: (-mistakes[machine.pairs[p]], p))[:MOST_PAIRS]
+    return [_draw_pair(classifier, evidence, names, p) for p in hardest]
 
 
-def _draw_pair(classifier: Any, evidence: Evidence, pair: int) -> PairPicture:
-    machine = classifier.machine_
-    display = ProjectionDisplay.from_projections(
-        classifier, evidence.projections[:, pair], evidence.labels, pair=pair
-    )
+def _draw_pair(
+    classifier: Reported, evidence: Evidence, names: list[str], pair: int
+) -> PairPicture:
+    classes = classifier.machine_.pairs[pair]
+    values = classifier.pair_values(evidence.values, pair)
+    display = ProjectionDisplay.from_projections(classifier, values, evidence.labels, pair=pair)
 
     def plot(ax: Any) -> None:
         display.plot(ax)
@@ -56,21 +63,46 @@ def _draw_pair(classifier: Any, evidence: Evidence, pair: int) -> PairPicture:
             artist.set_gid("mark-threshold")
         for artist in display.regions_:
             artist.set_gid("mark-region")
-        ax.set(xlabel="projected value", ylabel="density")
+        ax.set(xlabel="projected value", ylabel="share of the class")
+        ax.set_yticks([])
+        if not classifier.gaussian:
+            _name_probabilities(ax, classifier, evidence, names, pair)
 
-    title, classes = "Projected values of the rows of both classes", machine.pairs[pair]
-    return PairPicture(
-        classes,
-        draw(f"projection{pair}", title, plot, WIDE, classes),
-        tuple(display.thresholds.tolist()),
-        float(machine.divergences[pair]),
-    )
+    title = "Rows of both classes by what the model makes of them"
+    picture = draw(f"projection{pair}", title, plot, WIDE)
+    low, high = sorted(picture.frame["x"][:2])
+    inside = tuple(t for t in display.thresholds.tolist() if low < t < high)
+    shown = display.projections
+    return PairPicture(classes, picture, inside, int(((shown < low) | (shown > high)).sum()))
 
 
-def draw_curves(classifier: Any, evidence: Evidence, rare: int) -> dict[str, Picture]:
+def _name_probabilities(
+    ax: Any, classifier: Reported, evidence: Evidence, names: list[str], pair: int
+) -> None:
+    """Ticks at probabilities under the frequencies of the rows, where log-odds are straight."""
+    i, j = classifier.machine_.pairs[pair]
+    gaussian, n = classifier.machine_.gaussians[pair], evidence.counts
+    towards = j if n[j] <= n[i] else i
+    odds = np.array([logit(p) for p in PROBABILITIES])
+    if towards == i:
+        odds = -odds
+    at = (odds - np.log(n[j] / n[i])) / float(gaussian.slope(np.zeros(1))[0])
+    low, high = ax.get_xlim()
+    if towards == i:
+        ax.invert_xaxis()  # larger probabilities to the right
+    seen = [k for k in range(len(at)) if low < at[k] < high]
+    ax.set_xticks(at[seen], [probability(PROBABILITIES[k]) for k in seen])
+    name = escaped(visible(names[towards], MOST_LETTERS))
+    ax.set_xlabel(f"probability of {name}")
+
+
+def draw_curves(
+    classifier: Reported, predictions: Predictions, rare: int
+) -> tuple[OperatingDisplay, dict[str, Picture]]:
     """ROC, precision–recall and reliability of two classes."""
+    values = classifier.pair_values(predictions.values, 0)
     display = OperatingDisplay.from_projections(
-        classifier, evidence.projections[:, 0], evidence.labels, positive=rare
+        classifier, values, predictions.labels, positive=rare
     )
     name = visible(display.name, MOST_LETTERS)
     titles = {
@@ -85,38 +117,26 @@ def draw_curves(classifier: Any, evidence: Evidence, rare: int) -> dict[str, Pic
         def plot(ax: Any) -> None:
             display.plot_panel(panel, ax)[1].set_gid("mark-operating")
             ax.set(xlabel=x, ylabel=y)
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_formatter(lambda value, _: probability(value))
 
         return draw(panel, f"{title}: {name}", plot, SQUARE)
 
-    return {panel: picture(panel) for panel in titles}
+    return display, {panel: picture(panel) for panel in titles}
 
 
-def draw_regions(
-    classifier: Any, evidence: Evidence, about: About
-) -> tuple[RegionsDisplay, Picture]:
-    """Rows in a plane, and the classes predicted there."""
-    display = RegionsDisplay.from_rows(classifier, evidence.rows, evidence.row_labels)
-    d = evidence.rows.shape[1]
-    names = list(about.columns) if len(about.columns) == d else []
-    if d <= 2:
-        names = [str(name) for name in names or getattr(classifier, "feature_names_in_", [])]
-        names = names or [f"column {i}" for i in range(d)]
-        display.axis_names = (names[0], names[1] if d == 2 else "")
-    x, y = (escaped(visible(name, MOST_LETTERS)) for name in display.axis_names)
+def draw_columns(columns: ImportantColumns) -> Picture:
+    """Bars of the columns that matter most."""
+    most = np.argsort(-columns.shares, kind="stable")[:MOST_BARS]
+    names = [visible(columns.names[j], MOST_LETTERS) for j in most]
+    display = RelevanceDisplay(values=columns.shares[most], names=names)
 
     def plot(ax: Any) -> None:
-        display.plot(ax)
-        for artist in display.grounds_:
-            artist.set_gid("mark-ground")
-        display.rings_.set_gid("mark-ring")
-        ax.set(xlabel=x, ylabel=y)
+        display.plot(ax, max_features=MOST_BARS)
+        ax.set_xlabel("share of all columns")
+        ax.xaxis.set_major_formatter(lambda value, _: probability(value))
 
-    return display, draw("plane", "Rows in a plane, and the classes predicted there", plot, WIDE)
-
-
-def setting_name(step: Mapping[str, Any]) -> str:
-    """What was tried beside the size."""
-    return " ".join(str(step[key]) for key in ("model", "setting") if step.get(key))
+    return draw("columns", "Which columns matter most", plot, (520, 70 + 21 * len(most)))
 
 
 def draw_path(about: About, size_name: str) -> Picture | None:
@@ -141,6 +161,11 @@ def draw_path(about: About, size_name: str) -> Picture | None:
         display.divergence_ax_.set(ylabel="divergence", xlabel=size_name)
 
     return draw("path", "GMean and divergence by the size of the model", plot, (460, 360))
+
+
+def setting_name(step: Mapping[str, Any]) -> str:
+    """What was tried beside the size."""
+    return " ".join(str(step[key]) for key in ("model", "setting") if step.get(key))
 
 
 def _at_least(ax: Any, height: float) -> None:

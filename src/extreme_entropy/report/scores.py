@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ..metrics import confusion_counts, predicted_classes, scores_with_intervals
+from ..metrics import probability_scores, recall_scores
 from .evidence import Evidence
 
 Array = np.ndarray[Any, Any]
@@ -27,31 +27,30 @@ class ScoreCard:
 
 @dataclass(frozen=True, slots=True)
 class Predictions:
-    """Predictions of all rows."""
+    """Rows whose classes are as frequent as in all of them: all, or a sample of very many."""
 
-    labels: Array  # true classes                              (n,)
-    probabilities: Array  # under the classifier's priors       (n, classes)
-    confusion: Array  # rows by true (down) and predicted class (across)
-
-
-def predict_rows(classifier: Any, evidence: Evidence) -> Predictions:
-    """Classes and probabilities of all rows."""
-    machine, labels = classifier.machine_, evidence.labels
-    predicted = predicted_classes(machine.scores(evidence.projections))
-    return Predictions(
-        labels,
-        machine.probabilities(evidence.projections),
-        confusion_counts(labels, predicted, len(classifier.classes_)),
-    )
+    labels: Array  # true classes    (n,)
+    values: Array  # t               (n, columns)
 
 
-def score_cards(predictions: Predictions, log_odds: Array | None = None) -> list[ScoreCard]:
-    """Scores of predictions; `log_odds` are those of two classes as frequent as in the rows."""
-    labels, confusion = predictions.labels, predictions.confusion
-    scores = scores_with_intervals(confusion, labels, predictions.probabilities)
-    if log_odds is not None:
-        adjusted = np.column_stack([expit(-log_odds), expit(log_odds)])
-        scores["adjusted"] = scores_with_intervals(confusion, labels, adjusted)["brier"]
+def predict_rows(evidence: Evidence) -> Predictions:
+    """Rows to draw curves of."""
+    some = evidence.proportional()
+    return Predictions(evidence.labels[some], evidence.values[some])
+
+
+def score_cards(evidence: Evidence, adjusted: tuple[Array, Array] | None = None) -> list[ScoreCard]:
+    """Scores of all rows.
+
+    `adjusted` are labels of rows and their log-odds for two classes as frequent as in the rows.
+    """
+    confusion = evidence.confusion
+    scores = recall_scores(np.diag(confusion), confusion.sum(axis=1))
+    scores |= {"auc": evidence.auc, "brier": evidence.brier}
+    if adjusted is not None:
+        labels, odds = adjusted
+        p = np.column_stack([expit(-odds), expit(odds)])
+        scores["adjusted"] = probability_scores(labels, p)["brier"]
     texts = _texts(len(confusion))
     return [
         ScoreCard(texts[key][0], score.value, score.low, score.high, texts[key][1])

@@ -29,7 +29,7 @@ ROLES = {
     "#ffffff": "paper",
     **{colour.lower(): f"hue{i}" for i, colour in enumerate(CURVE_COLOURS[:-1])},
 }
-LEFT, RIGHT, BOTTOM, TOP = 52, 10, 42, 16  # around the axes, in points
+LEFT, RIGHT, BOTTOM, TOP = 52, 20, 42, 16  # around the axes, in points
 BESIDE = 26  # of that, for all but the numbers
 LOOK: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -47,7 +47,8 @@ class Picture:
     """A picture as it stands in the page."""
 
     svg: Markup
-    frame: dict[str, list[float]]  # for x and y: two values, and where they are in the picture
+    # For x and y two values, and where they are in the picture; and whether scales are logarithmic.
+    frame: dict[str, list[float]]
 
 
 def draw(
@@ -70,12 +71,12 @@ def draw(
         plot(ax)
         for panel in figure.axes:
             _bare(panel)
-        _make_room(figure)
         figure.patch.set_visible(False)
         file = io.BytesIO()
         with warnings.catch_warnings():
             # The browser has letters that matplotlib's own font has not.
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+            _make_room(figure)
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
         return Picture(_inline(file.getvalue(), name, title, hues), _frame(ax, height))
 
@@ -107,6 +108,7 @@ def _frame(ax: Any, height: float) -> dict[str, list[float]]:
     return {
         "x": [float(v) for v in (x0, x1, box.x0, box.x1)],
         "y": [float(v) for v in (y0, y1, height - box.y0, height - box.y1)],
+        "log": [float(scale == "log") for scale in (ax.get_xscale(), ax.get_yscale())],
     }
 
 

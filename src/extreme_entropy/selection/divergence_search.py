@@ -7,19 +7,17 @@ Cauchy–Schwarz divergence of the *training* projections. One fit a candidate.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy.stats import rankdata
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone, is_classifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils._param_validation import HasMethods, StrOptions
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
@@ -28,6 +26,7 @@ from ..errors import InputError, warn
 from ..machine.machine import floored
 from ..pipelines import at_last_step
 from ..progress import with_progress
+from .best import BestAnswers, parameters_of, ranked
 
 Array = np.ndarray[Any, Any]
 
@@ -42,17 +41,7 @@ class Trial(NamedTuple):
     error: Exception | None = None
 
 
-def _can(method: str) -> Callable[[Any], bool]:
-    """Whether the searched estimator has a method."""
-
-    def check(search: Any) -> bool:
-        getattr(getattr(search, "best_estimator_", search.estimator), method)
-        return True
-
-    return check
-
-
-class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
+class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
     """Choose hyper-parameters by the divergence of the classes' training projections.
 
     Each candidate is fitted once on all rows. Its rows are projected to numbers, and the candidate
@@ -193,7 +182,13 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
                 "The divergence must be a number for some candidate; it is none for all "
                 f"{len(candidates)}. Look for infinite or missing projections."
             )
-        self.cv_results_ = _results(candidates, divergences, fit_times, score_times)
+        self.cv_results_ = {
+            **parameters_of(candidates),
+            "divergence": divergences,
+            "rank_divergence": ranked(divergences),
+            "fit_time": fit_times,
+            "score_time": score_times,
+        }
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(best.divergence)
         self.classes_ = best.estimator.classes_
@@ -236,32 +231,10 @@ class DivergenceSearch(ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
             FitFailedWarning,
         )
 
-    # ---------------------------------------------------------------- the best one answers
-
-    @available_if(_can("predict"))
-    def predict(self, X: Any) -> Array:
-        """The class of each row, by the best candidate."""
-        return self._best().predict(X)
-
-    @available_if(_can("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, by the best candidate."""
-        return self._best().predict_proba(X)
-
-    @available_if(_can("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return self._best().predict_log_proba(X)
-
-    @available_if(_can("decision_function"))
-    def decision_function(self, X: Any) -> Array:
-        """The decision function of the best candidate."""
-        return self._best().decision_function(X)
-
-    @available_if(_can("project"))
-    def project(self, X: Any) -> Array:
-        """The projection of each row by the best candidate."""
-        return self._best().project(X)
+    @property
+    def searched(self) -> Any:
+        """The classifier whose parameters are chosen."""
+        return self.estimator
 
     def _best(self) -> Any:
         check_is_fitted(self)
@@ -365,24 +338,3 @@ def _kde(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
 def _exceeds(trial: Trial, best: Trial) -> bool:
     """By more than rounding, so that of equals the first wins."""
     return trial.divergence - best.divergence > 1e-9 * abs(best.divergence)
-
-
-def _results(
-    candidates: list[dict[str, Any]], divergences: Array, fit_times: Array, score_times: Array
-) -> dict[str, Any]:
-    """In the manner of GridSearchCV's cv_results_."""
-    results: dict[str, Any] = {"params": candidates}
-    for name in sorted({name for params in candidates for name in params}):
-        values = np.ma.MaskedArray(np.empty(len(candidates), dtype=object), mask=True)
-        for i, params in enumerate(candidates):
-            if name in params:
-                values[i] = params[name]
-        results[f"param_{name}"] = values
-    worst = np.where(np.isnan(divergences), -np.inf, divergences)
-    return {
-        **results,
-        "divergence": divergences,
-        "rank_divergence": rankdata(-worst, method="min").astype(int),
-        "fit_time": fit_times,
-        "score_time": score_times,
-    }

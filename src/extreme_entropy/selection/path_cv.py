@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
-from pathlib import Path as FilePath
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -32,6 +31,7 @@ from ..features.feature_map import FeatureMap, Spec
 from ..metrics import get_scorer
 from ..moments.summary import Summary
 from ..progress import with_progress
+from .best import BestAnswers, results
 from .folds import UNTESTED, by_content, check_folds, dealt, judged, split
 from .on_blocks import FoldedBlocks
 from .one_pass import FoldedRows, FoldedTable, Scored, Solver, score_paths
@@ -53,7 +53,7 @@ class Folded(NamedTuple):
     by_content: bool  # whether folds follow from the content of rows
 
 
-class PathCV(ClassifierMixin, BaseEstimator):
+class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
     """Base of `EEMClassifierCV` and `EEKMClassifierCV`."""
 
     cv: Any
@@ -145,6 +145,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         set_columns(self, folded.table.columns)
         self.classes_, self.folds_, self.best_index_ = folded.classes, folded.folds, best
         self.scores_, self.best_score_ = scores[best[0]], float(scores[best].mean())
+        self.cv_results_ = results(
+            [{**setting, self._size_name: k} for setting in settings.values() for k in sizes],
+            scores.reshape(-1, scores.shape[2]),
+        )
         self.best_params_, self.best_estimator_ = params, estimator
         return self
 
@@ -271,41 +275,10 @@ class PathCV(ClassifierMixin, BaseEstimator):
         phi = folded.rows.draw(estimator.specification())
         return phi, folded.table.learn(phi, folded.classes, n_folds)
 
-    # ---------------------------------------------------------------- the best classifier answers
-
-    def predict(self, X: Any) -> Array:
-        """The class of each row, by the best classifier."""
-        return self._best().predict(X)
-
-    def predict_proba(self, X: Any) -> Array:
-        """Probability of each class under the priors, by the best classifier."""
-        return self._best().predict_proba(X)
-
-    def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
-        return self._best().predict_log_proba(X)
-
-    def decision_function(self, X: Any) -> Array:
-        """Log-odds of the second class, costs included; ln(C p) with more classes."""
-        return self._best().decision_function(X)
-
-    def project(self, X: Any) -> Array:
-        """βᵀφ(x): the projection of each row by the best classifier."""
-        return self._best().project(X)
-
-    def explain(self, X: Any) -> Array:
-        """What each column adds to the decision about each row, by the best classifier."""
-        return self._best().explain(X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class the best classifier predicts."""
-        return self._best().score(X, y, sample_weight)
-
-    def to_onnx(
-        self, path: str | FilePath, *, dtype: str = "float64", columns: bool | None = None
-    ) -> None:
-        """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
-        self._best().to_onnx(path, dtype=dtype, columns=columns)
+    @property
+    def searched(self) -> type[EntropyClassifier]:
+        """What the candidates are."""
+        return self._kind
 
     def _best(self) -> EntropyClassifier:
         check_is_fitted(self)

@@ -8,7 +8,7 @@ classifier's own affair (`features.encoding`).
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
+from .dates import read_dates
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +27,10 @@ KINDS = {
     "boolean": "true or false",
     "date": "dates",
     "text": "text",
+    "category": "categories",
 }
+NUMBER = r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$"
+THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"  # 1,234.50
 
 
 @dataclass(frozen=True)
@@ -35,16 +39,21 @@ class Column:
 
     name: str
     kind: str  # a key of KINDS
+    order: str = ""  # of year, month and day in dates of text; "" where they are as ISO has them
+    lenient: bool = False  # whether cells that are not of the kind are missing
 
     def read(self, array: pa.Array) -> pa.Array:
         """Cells in the type of the column, null where nothing is known."""
         try:
-            return as_kind(array, self.kind)
+            return as_kind(array, self)
         except pa.ArrowException as error:
-            strange = first_misfit(array, lambda cell: as_kind(cell, self.kind))
+            strange = first_misfit(array, lambda cell: as_kind(cell, self))
+            remedy = "Correct it, or leave the cell empty"
+            if self.kind in ("number", "date") and isinstance(strange, str):
+                remedy += f"; eem fit --{self.kind} {self.name!r} takes such cells for missing"
             raise InputError(
                 f"Column {self.name!r} must hold {KINDS[self.kind]}, as in training; it holds "
-                f"{strange!r}. Correct it, or leave the cell empty."
+                f"{strange!r}. {remedy}."
             ) from error
 
 
@@ -54,6 +63,7 @@ class Columns:
 
     used: tuple[Column, ...]
     dropped: Mapping[str, str]  # name: reason
+    missing: tuple[str, ...] = ()  # cells that hold no value, beside those that mean so anyway
 
     def read(self, batch: Any) -> pa.Table:
         """The used columns of a record batch or table, in their types."""
@@ -63,7 +73,7 @@ class Columns:
             array = batch.column(column.name)
             if isinstance(array, pa.ChunkedArray):
                 array = array.combine_chunks()
-            arrays.append(column.read(array))
+            arrays.append(column.read(without(array, self.missing)))
         return pa.Table.from_arrays(arrays, [column.name for column in self.used])
 
     def require(self, names: list[str]) -> None:
@@ -77,16 +87,41 @@ class Columns:
             )
 
 
-def as_kind(array: pa.Array, kind: str) -> pa.Array:
-    """Cells in the type of a kind; ArrowException where some cannot be."""
-    if kind == "text":
-        return shortened(array if pa.types.is_string(array.type) else array.cast(pa.string()))
+def as_kind(array: pa.Array, column: Column) -> pa.Array:
+    """Cells in the type of a column; ArrowException where some cannot be."""
+    kind, of_text = column.kind, pa.types.is_string(array.type)
+    if kind in ("text", "category"):
+        return shortened(array if of_text else array.cast(pa.string()))
     if kind == "date":
-        return _dates(array)
+        return _dates(array, column.order, column.lenient)
     if kind == "boolean" or pa.types.is_boolean(array.type):
         return array.cast(pa.bool_()).cast(pa.int8()).cast(pa.float64())
+    if column.lenient and of_text:
+        array = numbers_or_gaps(array)
     numbers = pc.cast(array, pa.float64(), safe=False)
     return pc.if_else(pc.is_finite(numbers), numbers, pa.scalar(None, pa.float64()))
+
+
+def numbers_or_gaps(texts: pa.Array) -> pa.Array:
+    """The same text, null where it is no number; without the commas of thousands."""
+    plain = pc.replace_substring(texts, ",", "")
+    texts = pc.if_else(pc.match_substring_regex(texts, THOUSANDS), plain, texts)
+    numbers = pc.match_substring_regex(texts, NUMBER)
+    return pc.if_else(numbers, texts, pa.scalar(None, pa.string()))
+
+
+def without(array: pa.Array, missing: Sequence[str]) -> pa.Array:
+    """The same cells, null where they hold one of these texts, or the number it stands for."""
+    if not missing or pa.types.is_nested(array.type):
+        return array
+    if pa.types.is_string(array.type):
+        gone = pc.is_in(array, value_set=pa.array(missing, pa.string()))
+    elif pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
+        numbers = numbers_or_gaps(pa.array(missing, pa.string())).drop_null().cast(pa.float64())
+        gone = pc.is_in(array.cast(pa.float64(), safe=False), value_set=numbers)
+    else:
+        return array
+    return pc.if_else(gone, pa.scalar(None, array.type), array)
 
 
 def shortened(texts: pa.Array) -> pa.Array:
@@ -101,25 +136,33 @@ def shortened(texts: pa.Array) -> pa.Array:
     return pc.replace_with_mask(texts, is_long, pa.array(short, pa.string()))
 
 
-def as_numbers(array: pa.Array, kind: str) -> Array:
+def as_numbers(array: pa.Array, column: Column) -> Array:
     """Cells of numbers, booleans or dates as floats, NaN where missing or infinite."""
-    cells = as_kind(array, kind)
-    if kind == "date":
+    cells = as_kind(array, column)
+    if column.kind == "date":
         cells = pc.divide(pc.cast(cells.cast(pa.int64()), pa.float64(), False), 1e6)
     return np.array(cells.to_numpy(zero_copy_only=False), dtype=float)
 
 
-def _dates(array: pa.Array) -> pa.Array:
+def _dates(array: pa.Array, order: str, lenient: bool) -> pa.Array:
     """Dates by the clock of their own place."""
     if pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-        raise pa.ArrowInvalid("numbers are no dates")
+        if not lenient:
+            raise pa.ArrowInvalid("numbers are no dates")
+        array = array.cast(pa.int64(), safe=False).cast(pa.string())  # 19900930
+    if pa.types.is_string(array.type):
+        if not order:
+            try:
+                return array.cast(pa.timestamp("us"), safe=False)  # the quickest way
+            except pa.ArrowInvalid:
+                pass
+        found = read_dates(array, order or "ymd")
+        if found.null_count > array.null_count and not lenient:
+            raise pa.ArrowInvalid("not all are dates")
+        return found
     if pa.types.is_timestamp(array.type) and array.type.tz is not None:
         array = pc.local_timestamp(array)
-    try:
-        return array.cast(pa.timestamp("us"), safe=False)
-    except pa.ArrowInvalid:  # text with an offset from Greenwich
-        utc = array.cast(pa.timestamp("us", "UTC"), safe=False)
-        return utc.cast(pa.timestamp("us"))
+    return array.cast(pa.timestamp("us"), safe=False)
 
 
 def first_misfit(array: pa.Array, cast: Callable[[pa.Array], Any]) -> Any:

@@ -1,13 +1,10 @@
-"""A table and its target ↦ a model: a pass over its columns, an estimate, a pass to learn.
-
-The estimate is the GMean of models that are fitted on parts of a sample and predict the rest of it,
-over the classes that have enough rows to be judged.
-"""
+"""A table and its target ↦ a model: a pass over its columns, an estimate, a pass to learn."""
 
 from __future__ import annotations
 
+import shlex
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -16,7 +13,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
-from sklearn.model_selection import StratifiedKFold
 
 from ..errors import ExtremeEntropyWarning, InputError
 from ..estimators import frames
@@ -25,13 +21,16 @@ from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..features.forest import ForestSpec
-from ..metrics import FEWEST_JUDGED, label_text, recall_scores
-from ..progress import with_progress
+from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
-from .columns import Column, Columns
+from .columns import KINDS, Column, Columns, as_numbers, without
+from .costs import Priors, by_text, costs_by_label, priors_by_label
+from .estimate import Split, estimate_gmean
 from .hints import hints
-from .model import FitFacts, GMeanEstimate, LabelledRows, TableModel
-from .profile import CLASS_ROWS, profile
+from .kinds import asked_kinds
+from .model import FitFacts, LabelledRows, TableModel
+from .notes import notes_on
+from .profile import CLASS_ROWS, TableProfile, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
@@ -42,12 +41,10 @@ MODELS: dict[str, type[EntropyClassifier]] = {
     "eekm": EEKMClassifier,
 }
 SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
-FOLDS = 5
 MOST_ESTIMATED = 12_000  # rows
 MOST_NUMBERS = 2**24  # in those rows
 FEWEST_ESTIMATED = 2000  # rows, however many columns
 MOST_HINTED = 2000  # rows that leaks are looked for in
-MANY = 5000  # rows, of which one fold is held out and not each in turn
 
 
 def fit_table(
@@ -56,10 +53,15 @@ def fit_table(
     *,
     model: str = "auto",
     size: int | None = None,
-    costs: dict[str, float] | None = None,
-    priors: str = "balanced",
+    costs: Mapping[str, float] | None = None,
+    priors: Priors = "balanced",
     seed: int = 0,
     drop: Sequence[str] = (),
+    read_as: Mapping[str, Sequence[str]] | None = None,
+    missing: Sequence[str] = (),
+    time: str | None = None,
+    group: str | None = None,
+    baseline: bool = False,
     progress: bool = False,
     n_jobs: int = -1,
 ) -> TableModel:
@@ -77,13 +79,25 @@ def fit_table(
         Neurons or landmarks, those of each leaf with "auto"; by default as the classifier has it.
     costs : dict of str to float, optional
         Cost of taking a row of a label for another, by the label as text.
-    priors : {"balanced", "empirical"}, default="balanced"
-        Classes equally frequent, or as frequent as in the table. The estimate is made for equal
-        priors and costs.
+    priors : {"balanced", "empirical"} or dict of str to float, default="balanced"
+        Classes equally frequent, as frequent as in the table, or of these shares, by the label as
+        text. The estimate is made for equal priors and costs.
     seed : int, default=0
         Random seed of the sample and the model.
     drop : sequence of str, default=()
         Columns to leave out.
+    read_as : dict of str to sequence of str, optional
+        Columns by the kind they are to be read as: "text", "number", "category" or "date". A date
+        may be followed by its order, as in "born=dmy".
+    missing : sequence of str, default=()
+        Further texts of cells that hold no value.
+    time : str, optional
+        Hold out the rows that are last in this column for the estimate, and not random ones.
+    group : str, optional
+        Hold out rows of the same value of this column together. It is learnt only if `read_as`
+        names it.
+    baseline : bool, default=False
+        Estimate gradient boosting on the same rows, too.
     progress : bool, default=False
         Show bars where stderr is a terminal.
     n_jobs : int, default=-1
@@ -96,23 +110,45 @@ def fit_table(
     """
     if target in drop:
         raise InputError(f"The target {target!r} must not be among the columns to leave out.")
-    profiled = profile(source, target, drop, seed, progress=progress)
-    costs_by_label = _costs_by_label(costs, profiled.classes, profiled.label_kind)
-    sample, columns = profiled.sample, _without_identifiers(profiled.columns, profiled.sample.rows)
+    asked = asked_kinds(read_as or {}, source.schema.names)
+    for option, named in (("--time", time), ("--group", group)):
+        if named is not None:
+            source.require(named)
+            if named == target or named in drop:
+                raise InputError(
+                    f"The column of {option} must not be the target or left out; {named!r} is."
+                )
+    profiled = profile(source, target, drop, seed, asked=asked, missing=missing, progress=progress)
+    costs_of = costs_by_label(costs, profiled.classes, profiled.label_kind)
+    priors_of = priors_by_label(priors, profiled.classes, profiled.label_kind, profiled.counts)
+    sample, split = profiled.sample, _split(profiled, time, group)
+    columns = profiled.columns
+    if group is not None and group not in asked:
+        columns = _without_group(columns, group)
+    columns = _without_identifiers(columns, sample.rows)
     X, y = columns.read(sample.rows), sample.labels
     n_estimated = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // len(columns.used)))
     some = _some_of_each(y, n_estimated, seed)
+    categories = [column.name for column in columns.used if column.kind == "category"]
     classifier = MODELS[model](n_jobs=n_jobs, random_state=seed)
+    if categories:
+        classifier.set_params(categorical_features=categories)
     if size is not None:
         classifier.set_params(**{SIZE_NAMES[model]: size})
-    notes = _on_small_classes(profiled.classes, profiled.counts)
+    notes = [profiled.notes[c.name] for c in columns.used if c.name in profiled.notes]
+    notes += _on_small_classes(profiled.classes, profiled.counts)
     labels, few = np.searchsorted(profiled.classes, y), _some_of_each(y, MOST_HINTED, seed)
-    notes += hints(X, labels, few)
+    notes += hints(X, labels, few, split=split.how)
     with _library_warnings() as messages:
-        estimate = estimate_gmean(classifier, X.take(some), y[some], seed, progress=progress)
+        estimate = estimate_gmean(
+            *(classifier, X.take(some), y[some], seed),
+            split=split.take(some),
+            baseline=baseline,
+            progress=progress,
+        )
         # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
         uniform = np.flatnonzero(sample.uniform)
-        drawing = clone(classifier).set_params(costs=costs_by_label, priors=priors)
+        drawing = clone(classifier).set_params(costs=costs_of, priors=priors_of)
         spec, n_classes = classifier.specification(), len(profiled.classes)
         if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
             leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
@@ -123,15 +159,52 @@ def fit_table(
             model=model,
             size=size or getattr(classifier, SIZE_NAMES[model]),
             seed=seed,
-            costs=_by_text(costs_by_label),
+            costs=by_text(costs_of),
             missing=profiled.missing,
-            estimated_rows=len(some) if estimate else None,
-            estimate=estimate,
+            estimated_rows=None if isinstance(estimate, str) else len(some),
+            estimate=None if isinstance(estimate, str) else estimate,
+            no_estimate=estimate if isinstance(estimate, str) else "",
         )
         fitted = TableModel(drawing.twin(), columns, target, profiled.label_kind, facts)
         del profiled, sample, X, drawing  # which take memory, and have done their work
         fitted = _learn(fitted, source, progress)
-    return replace(fitted, facts=replace(fitted.facts, warnings=(*notes, *messages)))
+    notes += [*notes_on(fitted), *messages]
+    return replace(fitted, facts=replace(fitted.facts, warnings=tuple(notes)))
+
+
+def _split(profiled: TableProfile, time: str | None, group: str | None) -> Split:
+    """How rows are held out for the estimate, from their sample."""
+    rows, missing = profiled.sample.rows, profiled.columns.missing
+    if group is not None:
+        cells = without(rows[group].combine_chunks(), missing).dictionary_encode()
+        codes = cells.indices.to_numpy(zero_copy_only=False).astype(float)
+        alone = len(cells.dictionary) + np.arange(len(codes))  # where no group is given
+        groups = np.where(np.isnan(codes), alone, codes)
+        if len(np.unique(groups)) < 2:
+            raise InputError(
+                f"The column of --group must hold two groups or more; {group!r} has one."
+            )
+        return Split("group", group, groups)
+    if time is None:
+        return Split()
+    column = profiled.kinds[time]
+    if column.kind not in ("date", "number"):
+        raise InputError(
+            f"The column of --time must hold dates or numbers; {time!r} is read as "
+            f"{KINDS[column.kind]}. If it holds dates, say so with --date {shlex.quote(time)}"
+        )
+    times = as_numbers(without(rows[time].combine_chunks(), missing), column)
+    if len(np.unique(times[~np.isnan(times)])) < 2:
+        raise InputError(f"The column of --time must hold different times; {time!r} does not.")
+    return Split("time", time, times)
+
+
+def _without_group(columns: Columns, group: str) -> Columns:
+    """The columns but the one whose rows are kept together, which new rows will not share."""
+    used = tuple(column for column in columns.used if column.name != group)
+    if not used:
+        raise InputError(f"There must be a column to learn from beside that of --group, {group!r}.")
+    return replace(columns, used=used, dropped={**columns.dropped, group: "it is the --group"})
 
 
 def _some_of_each(y: Array, most: int, seed: int) -> Array:
@@ -147,8 +220,11 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
 
 def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
     """The columns but those that a classifier would leave out, or that count along the file."""
-    cells = {column.name: _identifying(column, rows[column.name]) for column in columns.used}
-    named = np.zeros(len(cells), dtype=bool)
+    cells = {}
+    for column in columns.used:
+        known = without(rows[column.name].combine_chunks(), columns.missing)
+        cells[column.name] = _identifying(column, known)
+    named = np.array([column.kind == "category" for column in columns.used])
     kinds = frames.profile(pa.table(cells), named).kinds(named)
     gone = {n: k.reason for n, k in zip(cells, kinds, strict=True) if k.kind == "left out"}
     for name, array in cells.items():
@@ -160,18 +236,18 @@ def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
             "The table must have a column to learn from that is no identifier; none is left: "
             + "; ".join(f"{name}: {reason}" for name, reason in list(gone.items())[:5])
         )
-    return Columns(used, {**columns.dropped, **gone})
+    return replace(columns, used=used, dropped={**columns.dropped, **gone})
 
 
-def _identifying(column: Column, cells: pa.ChunkedArray) -> pa.Array:
+def _identifying(column: Column, cells: pa.Array) -> pa.Array:
     """The cells of a column, whole numbers as such."""
     whole = pa.types.is_integer(cells.type) or pa.types.is_string(cells.type)
     if column.kind == "number" and whole:
         try:
-            return cells.combine_chunks().cast(pa.int64())
+            return cells.cast(pa.int64())
         except pa.ArrowException:
             pass
-    return column.read(cells.combine_chunks())
+    return column.read(cells)
 
 
 def _is_increasing(cells: pa.Array) -> bool:
@@ -201,19 +277,26 @@ def fit_like(
     source: Source,
     like: TableModel,
     *,
-    costs: dict[str, float] | None = None,
-    priors: str | None = None,
+    costs: Mapping[str, float] | None = None,
+    priors: Priors | None = None,
     progress: bool = False,
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
-    twin = like.classifier.twin()
-    by_label = _costs_by_label(costs, twin.classes_, like.label_kind)
-    twin.set_params(costs=by_label, priors=priors or like.classifier.priors)
-    model, size, seed = like.facts.model, like.facts.size, like.facts.seed
-    facts = FitFacts(model=model, size=size, seed=seed, costs=_by_text(by_label))
+    twin, counts = like.classifier.twin(), like.classifier.summary_.counts.sum(axis=1)
+    by_label = costs_by_label(costs, twin.classes_, like.label_kind)
+    chosen = priors and priors_by_label(priors, twin.classes_, like.label_kind, counts)
+    twin.set_params(costs=by_label, priors=chosen or like.classifier.priors)
+    facts = FitFacts(
+        model=like.facts.model,
+        size=like.facts.size,
+        seed=like.facts.seed,
+        costs=by_text(by_label),
+        no_estimate="a model made with --like is a part of another",
+    )
     with _library_warnings() as messages:
         fitted = _learn(replace(like, classifier=twin, facts=facts), source, progress)
-    return replace(fitted, facts=replace(fitted.facts, warnings=tuple(messages)))
+    notes = (*notes_on(fitted), *messages)
+    return replace(fitted, facts=replace(fitted.facts, warnings=notes))
 
 
 def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
@@ -236,60 +319,12 @@ def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
     return replace(empty, facts=facts)
 
 
-def estimate_gmean(
-    classifier: EntropyClassifier, X: Any, y: Array, seed: int, *, progress: bool = False
-) -> GMeanEstimate | None:
-    """GMean of the classifier on rows it has not learnt, and its 95 % interval.
-
-    Each fold is held out in turn, or the first alone where rows of all classes are many. Classes
-    of fewer than `FEWEST_JUDGED` rows are learnt and not judged. None where fewer than two are.
-    """
-    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
-    judged = counts >= FEWEST_JUDGED
-    if judged.sum() < 2:
-        return None
-    rows = np.flatnonzero(judged[labels])
-    splits = StratifiedKFold(FOLDS, shuffle=True, random_state=seed).split(rows, labels[rows])
-    one = len(y) > MANY and counts[judged].min() >= FOLDS * FEWEST_JUDGED
-    folds = [rows[fold] for _, fold in splits][: 1 if one else FOLDS]
-    chosen: Any = folds
-    if progress:
-        chosen = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
-    found = np.zeros(len(classes))
-    for held_out in chosen:
-        learnt = np.setdiff1d(np.arange(len(y)), held_out)
-        fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        right = fitted.predict(X.take(held_out)) == y[held_out]
-        found += np.bincount(labels[held_out], weights=right, minlength=len(classes))
-    n = np.bincount(labels[np.concatenate(folds)], minlength=len(classes))
-    score = recall_scores(found[judged], n[judged])["gmean"]
-    names = tuple(label_text(label) for label in classes[~judged])
-    return GMeanEstimate(score.value or 0.0, score.low or 0.0, score.high or 0.0, len(folds), names)
-
-
-def _costs_by_label(
-    costs: dict[str, float] | None, classes: Array, kind: str
-) -> dict[Any, float] | None:
-    """Costs by label, from costs by the text of labels; that of booleans in any case."""
-    labels = {label_text(label): label for label in classes.tolist()}
-    if costs and kind == "boolean":
-        costs = {text.lower(): cost for text, cost in costs.items()}
-    strange = [text for text in costs or {} if text not in labels]
-    if strange:
-        raise InputError(
-            f"A cost must be that of a label; {strange[0]!r} is none. "
-            f"The labels are {', '.join(map(repr, labels))}."
-        )
-    return {labels[text]: cost for text, cost in costs.items()} if costs else None
-
-
-def _by_text(costs: dict[Any, float] | None) -> dict[str, float] | None:
-    return {label_text(label): cost for label, cost in costs.items()} if costs else None
-
-
 @contextmanager
 def _library_warnings() -> Iterator[list[str]]:
-    """The library's warnings as a list, each once; those of others go their way."""
+    """The library's warnings in words of the command, each once; those of others go their way.
+
+    What they say of the fitted model is left to `notes_on`.
+    """
     messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ExtremeEntropyWarning)
@@ -299,5 +334,5 @@ def _library_warnings() -> Iterator[list[str]]:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-        elif str(warning.message) not in messages:
+        elif type(warning.message) is ExtremeEntropyWarning:
             messages.append(str(warning.message))

@@ -5,13 +5,14 @@ Each hint is a sentence, and follows from sampled rows in the order of the table
 
 from __future__ import annotations
 
+import shlex
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy.stats import spearmanr
 
-from .columns import as_numbers
+from .columns import Column, as_numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -26,13 +27,15 @@ IN_ORDER = 0.95  # rank correlation of a date with the row number
 ALIKE = 0.3  # how much more often than by chance neighbours share a label: 0 is chance, 1 always
 
 
-def hints(X: pa.Table, labels: Array, some: Array) -> list[str]:
+def hints(X: pa.Table, labels: Array, some: Array, *, split: str = "random") -> list[str]:
     """Sentences about a table, from rows in its order and positions of their labels.
 
-    Leaks are looked for in some of the rows.
+    Leaks are looked for in some of the rows. Their order matters where the estimate splits them at
+    random.
     """
     leaks = _on_leaks(X.take(some), labels[some])
-    return [hint for hint in (leaks, _on_order(X, labels), _on_identifiers(X)) if hint]
+    order = _on_order(X, labels) if split == "random" else ""
+    return [hint for hint in (leaks, order, _on_identifiers(X)) if hint]
 
 
 def _on_leaks(X: pa.Table, labels: Array) -> str:
@@ -61,12 +64,17 @@ def auc_alone(column: Any, labels: Array) -> float:
     if pa.types.is_string(cells.type):
         groups = cells.dictionary_encode(null_encoding="encode").indices.to_numpy()
         return _auc_of_groups(groups, labels, counts)
-    values = as_numbers(cells, "date" if pa.types.is_timestamp(cells.type) else "number")
+    values = _values(cells)
     grouped, known = _auc_of_groups(_ranges(values), labels, counts), ~np.isnan(values)
     if known.mean() < MOSTLY or np.bincount(labels[known], minlength=len(counts)).min() < FEW:
         return grouped
     areas = _areas(values[known], np.eye(len(counts))[labels[known]])
     return max(grouped, float(np.maximum(areas, 1 - areas).mean()))
+
+
+def _values(cells: pa.Array) -> Array:
+    """Numbers or dates as floats."""
+    return as_numbers(cells, Column("", "date" if pa.types.is_timestamp(cells.type) else "number"))
 
 
 def _ranges(values: Array) -> Array:
@@ -113,17 +121,18 @@ def _on_order(X: pa.Table, labels: Array) -> str:
     if not reasons:
         return ""
     told = " and ".join(reasons)
+    by_time = f"--time {shlex.quote(dates[0])}" if dates else "--time COLUMN"
     return (
         f"{told[0].upper()}{told[1:]}. The estimate holds out rows at random; rows of a later time "
         "or of another group are harder to predict. If the order means time or groups, hold out "
-        "the last rows or whole groups, and use eem evaluate on them."
+        f"the last rows with {by_time}, or whole groups with --group COLUMN."
     )
 
 
 def _is_ordered_date(column: Any) -> bool:
     if not pa.types.is_timestamp(column.type):
         return False
-    values = as_numbers(column.combine_chunks(), "date")
+    values = _values(column.combine_chunks())
     known = np.flatnonzero(~np.isnan(values))
     if len(known) < SEVERAL or np.ptp(values[known]) == 0:
         return False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
@@ -21,6 +21,7 @@ from ..features.encoding import ColumnKind
 from ..features.feature_map import same
 from ..metrics import label_text
 from .columns import KINDS, Columns
+from .dates import ORDERS
 from .labels import TYPES, has_label, read_labels
 from .reading import Source
 from .validation import from_plain
@@ -29,8 +30,21 @@ Array = np.ndarray[Any, Any]
 
 NUMBERS = 2**23  # cells that are held at once
 FEWEST = 256  # rows, however many columns
-READ_AS = {"number": "number", "boolean": "number", "date": "date", "text": "category"}
+READ_AS = {
+    **{"number": "number", "boolean": "number", "date": "date"},
+    **{"text": "category", "category": "category"},
+}
 LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
+
+
+@dataclass(frozen=True)
+class BaselineEstimate:
+    """GMean of another classifier on the same held-out rows, with a 95 % interval."""
+
+    name: str
+    gmean: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +59,10 @@ class GMeanEstimate:
     high: float
     folds: int
     not_judged: tuple[str, ...] = ()  # classes with too few rows, which do not count
+    split: str = "random"  # or "time" or "group"
+    column: str = ""  # that rows were split by
+    held_out: int = 0  # rows
+    baseline: BaselineEstimate | None = None  # of the same rows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +82,7 @@ class FitFacts:
     costs: Mapping[str, float] | None = None
     estimated_rows: int | None = None  # that the estimate was made on
     estimate: GMeanEstimate | None = None  # None where nothing was or could be held out
+    no_estimate: str = ""  # the reason where there is none
     warnings: tuple[str, ...] = ()
     command: str = ""
     merged: tuple[str, ...] = ()  # the files that were put together
@@ -73,6 +92,7 @@ class FitFacts:
         return replace(
             self,
             estimate=None,
+            no_estimate="it would be that of one part only",
             rows=self.rows + other.rows,
             rows_without_label=self.rows_without_label + other.rows_without_label,
             class_counts=dict(Counter(self.class_counts) + Counter(other.class_counts)),
@@ -182,6 +202,11 @@ class TableModel:
         if waiting:
             yield pa.Table.from_batches(waiting)
 
+    def with_missing(self, texts: Sequence[str]) -> TableModel:
+        """The same model, which takes cells of these texts for missing, too."""
+        missing = tuple(dict.fromkeys([*self.columns.missing, *texts]))
+        return replace(self, columns=replace(self.columns, missing=missing))
+
     def merged(self, others: Iterable[TableModel]) -> TableModel:
         """This model and others, as if fitted on the rows of all."""
         classifier, facts = self.classifier, self.facts
@@ -236,6 +261,7 @@ class TableModel:
             read = {READ_AS.get(column.kind), "left out", "empty"}
             alike = column.kind in KINDS and kind.kind in read
             require(alike, f"column {column.name!r}", kind.kind, column.kind)
+            require(column.order in ("", *ORDERS), "an order", " or ".join(ORDERS), column.order)
         dtype = classifier.classes_.dtype
         alike = dtype.kind == LABEL_DTYPES.get(self.label_kind)
         require(alike, "label_kind", f"that of {dtype}", self.label_kind)
@@ -274,9 +300,10 @@ class LabelledRows:
             y = model.labels(labelled)
             for label, n in zip(*np.unique(y, return_counts=True), strict=True):
                 self.class_counts[label_text(label)] += int(n)
+            X = model.read(labelled)
             for name in self.missing:
-                self.missing[name] += labelled.column(name).null_count
-            yield model.read(labelled), y
+                self.missing[name] += X.column(name).null_count
+            yield X, y
         if not self.rows:
             raise InputError(
                 f"{self._source.name!r} must have rows with a label in {model.target!r} to "

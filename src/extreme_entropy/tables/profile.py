@@ -1,22 +1,18 @@
-"""One pass over a table: what its columns are, how often each label comes, and a sample of rows.
-
-The cells of a typed file are of the kind its type says. Those of separated text are of the first
-kind that all of them are. Memory is bounded: a column of text keeps at most 10 000 counts.
-"""
+"""One pass over a table: what its columns are, how often each label comes, and a sample of rows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from ..errors import ExtremeEntropyWarning, InputError, warn
-from .columns import Column, Columns, as_numbers
+from .columns import Column, Columns, without
+from .kinds import Asked, ColumnProfile
 from .labels import has_label, label_kind, read_labels
 from .reading import MISSING, Source
 
@@ -25,10 +21,6 @@ Array = np.ndarray[Any, Any]
 SAMPLE_ROWS = 20_000
 CLASS_ROWS = 2_000
 MOST_CLASSES = 50
-MOST_COUNTED = 10_000  # categories
-SEVERAL = 20  # values, from which on numbers with a stray word are no categories
-MOSTLY = 0.9  # of the cells, from which on a column of numbers has mistakes
-NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +34,30 @@ class TableProfile:
     counts: Array  # rows of each
     unlabelled: int  # rows without a label
     missing: dict[str, int]  # cells of each column
+    kinds: dict[str, Column]  # how each is read, also those that are not used
+    notes: dict[str, str]  # what was decided in doubt, by column
 
 
 def profile(
-    source: Source, target: str, drop: Sequence[str], seed: int, *, progress: bool = False
+    source: Source,
+    target: str,
+    drop: Sequence[str],
+    seed: int,
+    *,
+    asked: Mapping[str, Asked] | None = None,
+    missing: Sequence[str] = (),
+    progress: bool = False,
 ) -> TableProfile:
-    """Pass over all rows once."""
-    for name in (target, *drop):
+    """Pass over all rows once.
+
+    `asked` is how somebody wants columns to be read, and `missing` are further texts of cells that
+    hold no value.
+    """
+    asked = asked or {}
+    for name in (target, *drop, *asked):
         source.require(name)
     profiles = {
-        name: ColumnProfile(name, *_type_kind(source, name))
+        name: ColumnProfile(name, _type(source, name), asked.get(name, Asked()))
         for name in source.schema.names
         if name not in {target, *drop}
     }
@@ -70,28 +76,36 @@ def profile(
                 f"{', '.join(map(repr, list(labels)[:3]))}, … Is it the right column?"
             )
         for name, column in profiles.items():
-            column.add(batch.column(name), row_numbers)
+            column.add(without(batch.column(name), missing), row_numbers)
         sampler.add(batch, keys)
     kind, classes, counts = _count_classes(labels, source, target, n_read)
     sample = sampler.draw()
-    used, dropped = [], dict.fromkeys(drop, "left out by --drop")
-    for name, column in profiles.items():
-        reason = column.reason_to_drop()
-        if reason:
-            dropped[name] = reason
-        else:
-            used.append(Column(name, column.kind))
+    decided = {name: column.decide() for name, column in profiles.items()}
+    kinds = {name: column for name, (column, _) in decided.items()}
+    reasons = {name: profiles[name].reason_to_drop(column) for name, column in kinds.items()}
+    dropped = dict.fromkeys(drop, "left out by --drop")
+    dropped |= {name: reason for name, reason in reasons.items() if reason}
+    used = tuple(column for name, column in kinds.items() if name not in dropped)
     if not used:
         raise InputError(
             f"{source.name!r} must have a column to learn from beside {target!r}; none is left: "
             + "; ".join(f"{name}: {reason}" for name, reason in list(dropped.items())[:5])
         )
+    gaps = {name: profiles[name].missing_as(column) for name, column in kinds.items()}
     return TableProfile(
-        Columns(tuple(used), dropped),
+        Columns(used, dropped, tuple(missing)),
         replace(sample, labels=read_labels(pa.array(sample.labels, pa.string()), kind, target)),
         *(kind, classes, counts, n_read - int(counts.sum())),
-        {name: column.missing for name, column in profiles.items() if column.missing},
+        {name: n for name, n in gaps.items() if n},
+        kinds,
+        {name: note for name, (_, note) in decided.items() if note},
     )
+
+
+def _type(source: Source, name: str) -> pa.DataType | None:
+    """The type of a column, or None where only its cells can tell."""
+    kind = source.schema.field(name).type
+    return kind if source.typed and not pa.types.is_null(kind) else None
 
 
 def _count_classes(
@@ -119,123 +133,6 @@ def _count_classes(
             f"of {source.name!r} are {classes.tolist()[0]!r}."
         )
     return kind, classes, counts
-
-
-def _type_kind(source: Source, name: str) -> tuple[str, bool]:
-    """The kind of a column, and whether its type says so; otherwise only its cells can tell."""
-    kind = source.schema.field(name).type
-    types = pa.types
-    if types.is_null(kind) or not source.typed:
-        return "number", False
-    if types.is_boolean(kind):
-        return "boolean", True
-    if types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind):
-        return "number", True
-    if types.is_date(kind) or types.is_timestamp(kind):
-        return "date", True
-    if types.is_string(kind):
-        return "text", True
-    raise InputError(
-        f"Columns must hold numbers, booleans, dates or text; {name!r} of {source.name!r} holds "
-        f"{kind}. Leave it out with --drop {name!r}."
-    )
-
-
-@dataclass
-class ColumnProfile:
-    """What is known of one column so far."""
-
-    name: str
-    kind: str  # of typed cells; of untyped ones what all so far are
-    typed: bool = True
-    counts: Counter[str] | None = field(default_factory=Counter)  # None: too many to count
-    low: float = np.inf
-    high: float = -np.inf
-    first: float = np.nan  # value less the number of its row
-    numbers_rows: bool = True  # whether it goes up by one from row to row
-    n_numbers: int = 0  # cells that are numbers, in an untyped column
-    odd: tuple[int, str] | None = None  # the first cell that is not, and its row
-    rows: int = 0
-    missing: int = 0
-
-    def add(self, array: pa.Array, row_numbers: Array) -> None:
-        """Take in the cells of rows of these numbers."""
-        values = self._read(array, row_numbers)
-        if values is None:
-            self.missing += array.null_count
-        elif len(values):
-            gone = np.isnan(values)
-            self.missing += int(gone.sum())
-            if not gone.all():
-                self.low = min(self.low, np.nanmin(values))
-                self.high = max(self.high, np.nanmax(values))
-            if self.rows == 0:
-                self.first = values[0] - row_numbers[0]
-            self.numbers_rows &= self.kind == "number" and bool(
-                (values == self.first + row_numbers).all()
-            )
-        if (values is None or not self.typed) and self.counts is not None:
-            texts, counts = pc.value_counts(array.cast(pa.string()).drop_null()).flatten()
-            for text, n in zip(texts.to_pylist(), counts.to_pylist(), strict=True):
-                self.counts[text] += n
-            if len(self.counts) > MOST_COUNTED:
-                self.counts = None
-        self.rows += len(array)
-
-    def _read(self, array: pa.Array, row_numbers: Array) -> Array | None:
-        """Cells as numbers, or None for text; untyped cells decide what kind all so far are."""
-        if self.typed:
-            return None if self.kind == "text" else as_numbers(array, self.kind)
-        if self.kind == "number":
-            try:
-                values = as_numbers(array, "number")
-            except pa.ArrowException:
-                pass
-            else:
-                self.n_numbers += len(array) - array.null_count
-                return values
-        odd = pc.invert(pc.match_substring_regex(array, NUMBER, ignore_case=True))
-        self.n_numbers += len(array) - array.null_count - (pc.sum(odd).as_py() or 0)
-        if self.odd is None and pc.any(odd).as_py():
-            i = pc.index(odd, True).as_py()
-            self.odd = int(row_numbers[i]), array[i].as_py()
-        only_gaps = self.rows == self.missing  # so far
-        for kind in ("boolean", "date"):
-            if only_gaps or kind == self.kind:
-                try:
-                    values = as_numbers(array, kind)
-                except pa.ArrowException:
-                    continue
-                self.kind = kind
-                return values
-        self.kind = "text"
-        return None
-
-    def reason_to_drop(self) -> str:
-        """Why a model cannot use the column; empty if it can."""
-        if self.missing == self.rows:
-            return "all its values are missing"
-        if self.kind == "text":
-            return self._reason_to_drop_text()
-        if self.low == self.high and not self.missing:
-            return f"it is always {self.low:g}"
-        if self.numbers_rows and self.rows > 2:
-            return "it only numbers the rows"
-        return ""
-
-    def _reason_to_drop_text(self) -> str:
-        present, counts = self.rows - self.missing, self.counts
-        several = counts is None or len(counts) > SEVERAL
-        if self.odd and self.n_numbers >= MOSTLY * present and several:
-            row, value = self.odd
-            raise InputError(
-                f"Column {self.name!r} must hold numbers only, or text; most of its cells are "
-                f"numbers, but row {row} (below the header) holds {value!r}. Correct it, leave the "
-                f"cell empty, or leave the column out with --drop {self.name!r}."
-            )
-        if counts is not None and len(counts) == 1 and not self.missing:
-            return f"it is always {next(iter(counts))!r}"
-        return ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Tables as files hold them: CSV, TSV (also gzipped), Parquet, Arrow, or a folder of such parts.
+"""Tables as files hold them: CSV, TSV (also gzipped), Excel, Parquet, Arrow, or a folder of such.
 
 Rows come in record batches, so that memory does not grow with the table. Parquet and Arrow files
 know the types of their columns. Separated text does not: pyarrow would take the type of a column
@@ -16,6 +16,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,8 @@ import pyarrow.parquet as pq
 from ..errors import InputError
 from ..progress import with_progress
 from .columns import shortened
+from .decoding import UTF_8, checked, find_encoding
+from .spooled import Spool, excel_sheet, standard_input
 
 BATCH_ROWS = 2**14
 BATCH_BYTES = 2**26
@@ -38,8 +41,9 @@ KINDS = {
     **{".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv"},
     **{".parquet": "parquet", ".pq": "parquet"},
     **{".arrow": "ipc", ".feather": "ipc", ".ipc": "ipc"},
+    **{".xlsx": "excel", ".xlsm": "excel"},
 }
-TITLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "ipc": "Arrow"}
+TITLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "ipc": "Arrow", "excel": "Excel"}
 SEPARATORS = ",;\t|"
 # Cells of separated text that mean a missing value.
 MISSING = (
@@ -48,14 +52,16 @@ MISSING = (
 )
 
 
-def open_table(path: str | Path) -> Source:
+def open_table(path: str | Path, *, encoding: str | None = None) -> Source:
     """Open a table; its rows are read when asked for.
 
     Parameters
     ----------
     path : path-like
-        A .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow or .feather file, or a folder of parts of
-        one such kind.
+        A .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet, .arrow or .feather file, or a folder of
+        parts of one such kind; "-" is CSV from standard input.
+    encoding : str, optional
+        How separated text is encoded. By default UTF-8, or a guess, which a warning names.
 
     Returns
     -------
@@ -73,13 +79,17 @@ def open_table(path: str | Path) -> Source:
     >>> table.schema.names, rows
     (['age', 'ill'], [{'age': '42', 'ill': 'yes'}, {'age': None, 'ill': 'no'}])
     """
+    encoding = encoding and checked(encoding)
+    if str(path) == "-":
+        spooled = [Part.spooled("standard input", standard_input())]
+        return TextSource("standard input", spooled, "csv", encoding)
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
     if not path.is_dir() and not path.is_file():
         raise InputError(
             f"A table must be a file or folder, which can be read twice; {str(path)!r} is a device "
-            "or a pipe. Write its rows to a file."
+            "or a pipe. Write its rows to a file, or name - to read standard input."
         )
     parts = _parts(path) if path.is_dir() else [path]
     kinds = sorted({_kind(part) for part in parts})
@@ -93,8 +103,12 @@ def open_table(path: str | Path) -> Source:
             f"The parts of {str(path)!r} must be of one kind; there are "
             f"{' and '.join(TITLES[kind] for kind in kinds)} files. Keep one kind in the folder."
         )
-    source = TextSource if kinds[0] in ("csv", "tsv") else TypedSource
-    return source(path, parts, kinds[0])
+    if kinds[0] in ("parquet", "ipc"):
+        return TypedSource(path, parts, kinds[0])
+    if kinds[0] == "excel":
+        sheets = [Part.spooled(str(part), excel_sheet(part)) for part in parts]
+        return TextSource(str(path), sheets, "csv", UTF_8)
+    return TextSource(str(path), [Part(str(part), part) for part in parts], kinds[0], encoding)
 
 
 class Source:
@@ -151,36 +165,65 @@ class Source:
         raise NotImplementedError
 
 
+@dataclass(frozen=True)
+class Part:
+    """A file of separated text."""
+
+    name: str  # for messages
+    path: Path
+    spool: Spool | None = None  # the temporary file that it is, which goes with it
+
+    @classmethod
+    def spooled(cls, name: str, spool: Spool) -> Part:
+        """A table that was copied to a temporary file."""
+        return cls(name, spool.path, spool)
+
+    @property
+    def is_gzipped(self) -> bool:
+        """Whether its name says so."""
+        return self.path.suffix.lower() == ".gz"
+
+
+@dataclass(frozen=True)
+class Header:
+    """What is known of a part before its rows are read."""
+
+    names: list[str]
+    separator: str
+    rows: int  # up to the data
+    encoding: str
+
+
 class TextSource(Source):
-    """CSV or TSV parts. Such a file has no column types, so all are strings."""
+    """Separated text, whose cells are strings, or null where they say that a value is missing."""
 
     typed = False
 
-    def __init__(self, path: Path, parts: list[Path], kind: str) -> None:
+    def __init__(self, name: str, parts: list[Part], kind: str, encoding: str | None) -> None:
         self._kind = kind
-        self._headers = {part: _read_header(part, kind) for part in parts}
-        names = _common_names({part: header[0] for part, header in self._headers.items()})
-        self.name, self.schema = str(path), pa.schema([(name, pa.string()) for name in names])
+        self._parts = [(part, _read_header(part, kind, encoding)) for part in parts]
+        names = _common_names({part.name: header.names for part, header in self._parts})
+        self.name, self.schema = name, pa.schema([(name, pa.string()) for name in names])
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
-        sizes = [part.stat().st_size for part in self._headers]
+        sizes = [part.path.stat().st_size for part, _ in self._parts]
         missing, empty = pa.array(MISSING), pa.array([""])
-        for i, (part, (names, separator, lines)) in enumerate(self._headers.items()):
-            with _readable(part, self._kind), pa.OSFile(str(part)) as file:
+        for i, (part, header) in enumerate(self._parts):
+            with _readable(part.name, self._kind), pa.OSFile(str(part.path)) as file:
                 reader = pa_csv.open_csv(
-                    pa.CompressedInputStream(file, "gzip")
-                    if part.suffix.lower() == ".gz"
-                    else file,
+                    pa.CompressedInputStream(file, "gzip") if part.is_gzipped else file,
                     # The number of a bad row is known only without threads.
                     pa_csv.ReadOptions(
                         block_size=BLOCK_BYTES,
                         use_threads=False,
-                        column_names=names,
-                        skip_rows_after_names=lines,
+                        column_names=header.names,
+                        skip_rows_after_names=header.rows,
+                        encoding=header.encoding,
                     ),
-                    pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+                    pa_csv.ParseOptions(delimiter=header.separator, newlines_in_values=True),
                     pa_csv.ConvertOptions(
-                        column_types=dict.fromkeys(names, pa.string()), include_columns=columns
+                        column_types=dict.fromkeys(header.names, pa.string()),
+                        include_columns=columns,
                     ),
                 )
                 for batch in reader:
@@ -188,7 +231,7 @@ class TextSource(Source):
                     cells = [
                         _nulls_for_missing(array, empty, "")
                         if name == target
-                        else shortened(_nulls_for_missing(array, missing, separator))
+                        else shortened(_nulls_for_missing(array, missing, header.separator))
                         for name, array in zip(columns, batch.columns, strict=True)
                     ]
                     yield pa.RecordBatch.from_arrays(cells, columns)
@@ -212,7 +255,7 @@ class TypedSource(Source):
         for fragment in found.get_fragments():
             with _readable(Path(fragment.path), kind):
                 schemas[Path(fragment.path)] = fragment.physical_schema
-        _common_names({part: schema.names for part, schema in schemas.items()})
+        _common_names({str(part): schema.names for part, schema in schemas.items()})
         with _readable(path, kind):
             if len(parts) > 1:  # their types are the widest of them
                 widest = pa.unify_schemas(list(schemas.values()), promote_options="permissive")
@@ -277,21 +320,25 @@ def _parts(folder: Path) -> list[Path]:
             f"A table ends in {', '.join(KINDS)}."
         )
     for part in found:
-        if _kind(part) in ("csv", "tsv") and "=" in str(part.relative_to(folder).parent):
+        if _kind(part) in ("csv", "tsv", "excel") and "=" in str(part.relative_to(folder).parent):
             raise InputError(
                 f"Folders named column=value must hold Parquet or Arrow files; {str(part)!r} "
-                "is separated text. Move its parts into one folder."
+                "is none. Move its parts into one folder."
             )
     return found
 
 
-def _read_header(path: Path, kind: str) -> tuple[list[str], str, int]:
+def _read_header(part: Part, kind: str, encoding: str | None) -> Header:
     """Names without spaces around them, what separates them, and the rows up to the data.
 
     The separator of CSV is the most frequent of , ; | and tab. A quoted name may hold line ends.
     """
-    opened: Any = gzip.open if path.suffix.lower() == ".gz" else open
-    with _readable(path, kind), opened(path, "rt", encoding="utf-8-sig", newline="") as file:
+    opened: Any = gzip.open if part.is_gzipped else open
+    with _readable(part.name, kind), opened(part.path, "rb") as binary:
+        encoding = encoding or find_encoding(part.name, binary)
+        binary.seek(0)
+        codec = "utf-8-sig" if encoding == UTF_8 else encoding
+        file = io.TextIOWrapper(binary, encoding=codec, newline="")
         rows, header = 1, file.readline(LONGEST_HEADER)
         while header and not header.strip("\r\n"):  # empty lines before it
             rows, header = rows + 1, file.readline(LONGEST_HEADER)
@@ -303,7 +350,7 @@ def _read_header(path: Path, kind: str) -> tuple[list[str], str, int]:
         unquoted = re.sub(r'"[^"]*"', "", header)
         separator = "\t" if kind == "tsv" else max(SEPARATORS, key=unquoted.count)
         names = next(csv.reader(io.StringIO(header.strip("\r\n"), newline=""), delimiter=separator))
-    return [name.strip() for name in names], separator, rows
+    return Header([name.strip() for name in names], separator, rows, encoding)
 
 
 def _nulls_for_missing(texts: pa.Array, missing: pa.Array, separator: str) -> pa.Array:
@@ -321,27 +368,27 @@ def _decoded(kind: pa.DataType) -> pa.DataType:
     return pa.string() if is_text else kind
 
 
-def _common_names(columns: dict[Path, list[str]]) -> list[str]:
+def _common_names(columns: dict[str, list[str]]) -> list[str]:
     """The names of the columns, which must differ within a part and agree between parts."""
     first = next(iter(columns.values()))
     for part, names in columns.items():
         twice = sorted(name for name, n in Counter(names).items() if n > 1)
         if twice:
             raise InputError(
-                f"The columns of {str(part)!r} must have different names; {twice[0]!r} comes "
+                f"The columns of {part!r} must have different names; {twice[0]!r} comes "
                 f"{names.count(twice[0])} times. Rename one of them."
             )
         strange = sorted(set(names) ^ set(first))
         if strange:
             raise InputError(
-                f"All parts of a table must have the same columns; {str(part)!r} differs from the "
+                f"All parts of a table must have the same columns; {part!r} differs from the "
                 f"first part in {strange[0]!r}."
             )
     return first
 
 
 @contextmanager
-def _readable(path: Path, kind: str) -> Iterator[None]:
+def _readable(path: Path | str, kind: str) -> Iterator[None]:
     """What cannot be read becomes an error of one line with the file's name."""
     try:
         yield

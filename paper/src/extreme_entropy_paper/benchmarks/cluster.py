@@ -1,7 +1,8 @@
 """What does a cluster cost? Dask workers beside threads, and the cost model beside both.
 
 Rows are made up on the workers and kept there (`persist`), as they would be read from files, before
-time is taken; workers keep freed memory (see docs/cluster.md). Threads fit the same rows in memory.
+time is taken; workers keep freed memory (see docs/guide/clusters.md). Threads fit the same rows in
+memory.
 The model has six constants, all measured here on one core: see `constants`.
 """
 
@@ -24,7 +25,7 @@ from .markdown import cell, embed
 from .measure import best_seconds
 from .samples import two_classes
 
-PAGE = ROOT / "docs" / "internet-scale.md"
+PAGE = ROOT / "docs" / "guide" / "clusters.md"
 D, SEED = 20, 0
 PASSES = 3  # ranges, drawn rows, sums
 WORKERS = (1, 2, 4)
@@ -268,7 +269,7 @@ def in_an_hour(c: Row, workers: int, size: int = 200_000) -> tuple[float, float,
 
 
 def page(text: str) -> str:
-    """docs/internet-scale.md with its tables made anew."""
+    """docs/guide/clusters.md with its tables made anew."""
     (run,) = newest("cluster")
     return embed(embed(text, "cluster", cluster_table(run)), "model", model_table(run))
 
@@ -278,7 +279,7 @@ def page(text: str) -> str:
 @click.option("--render", "only_render", is_flag=True, help="Only make the tables from the rows.")
 @click.option("--repeats", default=3, show_default=True)
 def cluster(full: bool, only_render: bool, repeats: int) -> None:
-    """Time Dask workers beside threads; tables in docs/internet-scale.md."""
+    """Time Dask workers beside threads; tables in docs/guide/clusters.md."""
     if not only_render:
         n, h = (2_000_000, 500) if full else (200_000, 200)
         add_run("cluster", measure(n, h, n // 20, repeats))

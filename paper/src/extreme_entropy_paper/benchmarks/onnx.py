@@ -24,7 +24,7 @@ from .markdown import embed
 from .measure import best_seconds
 from .samples import shuffled
 
-PAGE = ROOT / "docs" / "onnx.md"
+PAGE = ROOT / "docs" / "guide" / "onnx.md"
 H, FEW, MANY = 500, 5000, 20_000  # neurons or landmarks, and rows that are learnt
 PRECISIONS = ("float64", "float32")
 LEAVES = "ExtremeEntropyClassifier"  # cuts many rows into leaves
@@ -83,7 +83,7 @@ def page(text: str) -> str:
 
 @click.command()
 def onnx() -> None:
-    """Measure file and predictions of exported models, and make the table of docs/onnx.md."""
+    """Measure file and predictions of exported models, and make the table of docs/guide/onnx.md."""
     cover, labels = shuffled("forest_cover", MANY + 1000)
     few = slice(-FEW - 1000, None)
     images, digits = load_digits(return_X_y=True)

@@ -24,7 +24,7 @@ from ..store import Row, add_run, measured_on, newest, rows_of
 from .markdown import cell, embed
 from .samples import two_classes
 
-PAGE = ROOT / "docs" / "cluster.md"
+PAGE = ROOT / "docs" / "guide" / "large-data.md"
 D, H, PART, IN_MEMORY = 20, 200, 500_000, 2_000_000
 CORES = os.cpu_count()
 
@@ -153,7 +153,7 @@ def table() -> list[str]:
 
 
 def page(text: str) -> str:
-    """docs/cluster.md with its table made anew."""
+    """docs/guide/large-data.md with its table made anew."""
     return embed(text, "streaming", table())
 
 
@@ -162,7 +162,7 @@ def page(text: str) -> str:
 @click.option("--render", "only_render", is_flag=True, help="Only make the table from the rows.")
 @click.option("--repeats", default=2, show_default=True)
 def streaming(full: bool, only_render: bool, repeats: int) -> None:
-    """Time fits from Parquet files beside an array in memory; a table in docs/cluster.md."""
+    """Time fits from Parquet files beside an array; a table in docs/guide/large-data.md."""
     if not only_render:
         add_run("streaming", measure(20_000_000 if full else 2_000_000, repeats))
     PAGE.write_text(page(PAGE.read_text()))

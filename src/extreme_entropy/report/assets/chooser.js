@@ -1,3 +1,4 @@
+"use strict";
 (() => {
   // One pair at a time, as chosen; without a script all are there.
   const chooser = document.getElementById("pair");

@@ -42,14 +42,15 @@ const closedForm = {
     return odds + (logCosts[1] - logCosts[0]) > 0;
   },
 
-  // Rows by true (down) and predicted class (across); each point may stand for many.
-  confusion(pair, logPriors, costs, points, counts) {
+  // Rows by true (down) and predicted class (across); weight(c, i) rows for each point.
+  confusion(pair, logPriors, costs, points, weight) {
     const logCosts = costs.map(Math.log);
     return points.map((part, c) => {
-      let second = 0;
-      for (const t of part) second += closedForm.isSecond(pair, logPriors, logCosts, t);
-      const share = counts[c] / part.length;
-      return [(part.length - second) * share, second * share];
+      const found = [0, 0];
+      part.forEach((t, i) => {
+        found[closedForm.isSecond(pair, logPriors, logCosts, t) ? 1 : 0] += weight(c, i);
+      });
+      return found;
     });
   },
 };

@@ -1,0 +1,180 @@
+"""What all searches share: the best classifier answers and learns; a table of all candidates."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+from scipy.stats import rankdata
+from sklearn.utils.metaestimators import available_if
+
+from ..errors import InputError
+
+Array = np.ndarray[Any, Any]
+
+
+def _can(method: str) -> Callable[[Any], bool]:
+    """Whether the best classifier, or before a fit the one to be fitted, has a method."""
+
+    def check(search: Any) -> bool:
+        getattr(getattr(search, "best_estimator_", search.searched), method)
+        return True
+
+    return check
+
+
+def _fitted_can(method: str) -> Callable[[Any], bool]:
+    """Whether there is a best classifier that has a method."""
+    return lambda search: hasattr(getattr(search, "best_estimator_", None), method)
+
+
+class BestAnswers:
+    """Methods of a search that are those of its best classifier."""
+
+    best_estimator_: Any
+
+    @property
+    def searched(self) -> Any:
+        """What has the methods of a candidate."""
+        raise NotImplementedError
+
+    def _best(self) -> Any:
+        """The best classifier, or an error that says why there is none."""
+        raise NotImplementedError
+
+    @available_if(_can("predict"))
+    def predict(self, X: Any) -> Array:
+        """The class of each row, by the best classifier."""
+        return self._best().predict(X)
+
+    @available_if(_can("predict_proba"))
+    def predict_proba(self, X: Any) -> Array:
+        """Probability of each class, by the best classifier."""
+        return self._best().predict_proba(X)
+
+    @available_if(_can("predict_log_proba"))
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithm of `predict_proba`."""
+        return self._best().predict_log_proba(X)
+
+    @available_if(_can("decision_function"))
+    def decision_function(self, X: Any) -> Array:
+        """The decision function of the best classifier."""
+        return self._best().decision_function(X)
+
+    @available_if(_can("project"))
+    def project(self, X: Any) -> Array:
+        """The projection of each row by the best classifier."""
+        return self._best().project(X)
+
+    @available_if(_can("explain"))
+    def explain(self, X: Any) -> Array:
+        """What each column adds to the decision about each row, by the best classifier."""
+        return self._best().explain(X)
+
+    @available_if(_can("score"))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of rows whose class the best classifier predicts."""
+        return self._best().score(X, y, sample_weight)
+
+    @property
+    def feature_importances_(self) -> Array:
+        """How much each column matters to the best classifier."""
+        return self._best().feature_importances_
+
+    @available_if(_can("partial_fit"))
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """The best classifier learns more rows; only the first rows choose it, as `fit` does.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for `fit`. The first rows must have all classes.
+        classes : array-like, optional
+            All labels that will ever come.
+
+        Returns
+        -------
+        self
+            The search with the rows learnt.
+        """
+        if hasattr(self, "best_estimator_"):
+            self._best().partial_fit(X, y, classes, sample_weight)
+            return self
+        chosen = copy.copy(self).fit(X, y, sample_weight)  # type: ignore[attr-defined]
+        missing = np.setdiff1d([] if classes is None else classes, chosen.classes_)
+        if len(missing):
+            raise InputError(
+                "A search chooses by its first rows, which must have all classes; they have none "
+                f"of {missing.tolist()}. Give it more rows first."
+            )
+        self.__dict__.update(chosen.__dict__)
+        return self
+
+    @available_if(_fitted_can("forget"))
+    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
+        """The best classifier unlearns rows; nothing is chosen again."""
+        self._best().forget(X, y, sample_weight, force=force)
+        return self
+
+    @available_if(_fitted_can("merge"))
+    def merge(self, other: Any) -> Self:
+        """Add what a classifier with the same φ has learnt to the best classifier."""
+        self._best().merge(getattr(other, "best_estimator_", other))
+        return self
+
+    @available_if(_fitted_can("with_costs"))
+    def with_costs(self, costs: Any = None, *, priors: Any = None) -> Self:
+        """The same search, whose best classifier has other costs and priors."""
+        return self._with_best(self._best().with_costs(costs, priors=priors))
+
+    @available_if(_fitted_can("slim"))
+    def slim(self) -> Self:
+        """The same search, whose best classifier is for predictions alone."""
+        return self._with_best(self._best().slim())
+
+    @available_if(_can("to_onnx"))
+    def to_onnx(self, path: Any, *, dtype: str = "float64", columns: bool | None = None) -> None:
+        """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
+        self._best().to_onnx(path, dtype=dtype, columns=columns)
+
+    @available_if(_fitted_can("save"))
+    def save(self, path: Any, *, sums: bool = True) -> None:
+        """Write the best classifier to a file; `load` gives that, not the search."""
+        self._best().save(path, sums=sums)
+
+    def _with_best(self, best: Any) -> Self:
+        other = copy.copy(self)
+        other.best_estimator_ = best
+        return other
+
+
+def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:
+    """Candidates with their scores on each fold, as GridSearchCV has them in `cv_results_`."""
+    means = scores.mean(axis=1)
+    return {
+        **parameters_of(candidates),
+        **{f"split{k}_test_score": column for k, column in enumerate(scores.T)},
+        "mean_test_score": means,
+        "std_test_score": scores.std(axis=1),
+        "rank_test_score": ranked(means),
+    }
+
+
+def parameters_of(candidates: list[dict[str, Any]]) -> dict[str, Any]:
+    """Candidates as "params", and each parameter as a column that is masked where it is absent."""
+    found: dict[str, Any] = {"params": candidates}
+    for name in sorted({name for params in candidates for name in params}):
+        values = np.ma.MaskedArray(np.empty(len(candidates), dtype=object), mask=True)
+        for i, params in enumerate(candidates):
+            if name in params:
+                values[i] = params[name]
+        found[f"param_{name}"] = values
+    return found
+
+
+def ranked(scores: Array) -> Array:
+    """Ranks, 1 for the largest; what is no number comes last."""
+    return rankdata(-np.where(np.isnan(scores), -np.inf, scores), method="min").astype(int)

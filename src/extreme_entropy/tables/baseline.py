@@ -1,0 +1,72 @@
+"""What gradient boosting makes of the same rows, for comparison with a fit.
+
+It is scikit-learn's `HistGradientBoostingClassifier` with balanced class weights, and otherwise as
+it comes. Its time grows with the columns: of more than 20 it cuts values into 63 ranges instead of
+255, and of more than 50 it has fewer rounds with a higher learning rate, which its name then says.
+Categories are codes, which it splits as such; those that are too rare for a code share one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from sklearn.ensemble import HistGradientBoostingClassifier
+from threadpoolctl import threadpool_limits
+
+Array = np.ndarray[Any, Any]
+
+ROUNDS, FEWEST_ROUNDS = 100, 20
+MOST_TREES = 5000  # rounds times columns
+RATE, HIGHEST_RATE = 0.1, 0.3
+SEVERAL = 20  # columns, up to which values are cut into as many ranges as can be
+
+
+class Boosting:
+    """Gradient boosting of some rows of a table."""
+
+    def __init__(self, X: pa.Table, seed: int) -> None:
+        self._bins = 255 if X.num_columns <= SEVERAL else 63
+        columns = [_as_numbers(one.combine_chunks(), self._bins - 1) for one in X.columns]
+        self._matrix = np.column_stack(columns)
+        self._is_code = [pa.types.is_string(kind) for kind in X.schema.types]
+        self._rounds = min(ROUNDS, max(FEWEST_ROUNDS, MOST_TREES // X.num_columns))
+        self._seed = seed
+
+    @property
+    def name(self) -> str:
+        """What to call it."""
+        rounds = f" ({self._rounds} rounds)" if self._rounds < ROUNDS else ""
+        return f"gradient boosting{rounds}"
+
+    def predictions(self, learnt: Array, y: Array, held_out: Array) -> Array:
+        """Labels of the rows that are held out, by a model of those that are learnt."""
+        model = HistGradientBoostingClassifier(
+            class_weight="balanced",
+            categorical_features=self._is_code if any(self._is_code) else None,
+            max_bins=self._bins,
+            max_iter=self._rounds,
+            learning_rate=min(HIGHEST_RATE, RATE * ROUNDS / self._rounds),
+            random_state=self._seed,
+        )
+        X = self._matrix[learnt]
+        X[:, np.isnan(X).all(axis=0)] = 0  # scikit-learn takes no column without a value
+        # Its threads wait for each other actively: many of them are slow where cores are shared.
+        with threadpool_limits(1, user_api="openmp"):
+            return model.fit(X, y[learnt]).predict(self._matrix[held_out])
+
+
+def _as_numbers(column: pa.Array, most_codes: int) -> Array:
+    """Numbers as they are, dates in days, categories as codes by their frequency."""
+    if pa.types.is_string(column.type):
+        counts = pc.value_counts(column.drop_null())
+        order = pc.sort_indices(counts.field(1), sort_keys=[("", "descending")])
+        frequent = counts.field(0).take(order[:most_codes])
+        codes = pc.index_in(column, value_set=frequent, skip_nulls=True)
+        codes = pc.if_else(pc.and_(codes.is_null(), column.is_valid()), most_codes, codes)
+        return codes.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    if pa.types.is_timestamp(column.type):
+        column = pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), 86_400e6)
+    return column.to_numpy(zero_copy_only=False).astype(np.float64)

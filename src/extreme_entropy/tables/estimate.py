@@ -1,0 +1,154 @@
+"""How good models of a table are on rows that they have not learnt: GMean, held out row by row.
+
+Rows are held out in one of three ways:
+
+    random   each fifth in turn, or one where rows of all classes are many
+    group    likewise, and rows of one group are never on both sides
+    time     the last fifth, or each fifth but the first after the ones before it where the last has
+             too few rows of a class
+
+The baseline learns and predicts the very same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+from ..estimators.base import EntropyClassifier
+from ..metrics import FEWEST_JUDGED, label_text, recall_scores
+from ..progress import with_progress
+from .baseline import Boosting
+from .model import BaselineEstimate, GMeanEstimate
+
+Array = np.ndarray[Any, Any]
+Fold = tuple[Array, Array]  # rows that are learnt, and those that are held out
+
+FOLDS = 5
+MANY = 5000  # rows, of which one fold is held out and not each in turn
+
+
+@dataclass(frozen=True)
+class Split:
+    """Which rows are held out together."""
+
+    how: str = "random"  # or "time" or "group"
+    column: str = ""
+    values: Array = field(default_factory=lambda: np.empty(0))  # its times (NaN: none) or groups
+
+    def take(self, rows: Array) -> Split:
+        """The split of some of the rows."""
+        values = self.values if self.how == "random" else self.values[rows]
+        return Split(self.how, self.column, values)
+
+
+def estimate_gmean(
+    classifier: EntropyClassifier,
+    X: pa.Table,
+    y: Array,
+    seed: int,
+    *,
+    split: Split | None = None,
+    baseline: bool = False,
+    progress: bool = False,
+) -> GMeanEstimate | str:
+    """GMean of the classifier on rows it has not learnt, and its 95 % interval.
+
+    Classes of fewer than `FEWEST_JUDGED` rows that can be held out are learnt and not judged. The
+    reason in words where fewer than two are judged.
+    """
+    split = split or Split()
+    classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    if (counts >= FEWEST_JUDGED).sum() < 2:
+        return f"two classes need {FEWEST_JUDGED} rows or more, to be held out in turn"
+    folds = list(_folds(labels, split, seed))
+    n = sum((np.bincount(labels[out], minlength=len(classes)) for _, out in folds), np.zeros(1))
+    judged = n >= FEWEST_JUDGED if folds else np.zeros(len(classes), bool)
+    if judged.sum() < 2:
+        return (
+            f"of two classes {FEWEST_JUDGED} rows or more must be held out by --{split.how} "
+            f"{split.column}"
+        )
+    boosting = Boosting(X, seed) if baseline else None
+    found, theirs = np.zeros(len(classes)), np.zeros(len(classes))
+    chosen: Any = folds
+    if progress:
+        chosen = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
+    for learnt, out in chosen:
+        fitted = clone(classifier).fit(X.take(learnt), y[learnt])
+        found += _right(fitted.predict(X.take(out)) == y[out], labels[out], len(classes))
+        if boosting:
+            right = boosting.predictions(learnt, y, out) == y[out]
+            theirs += _right(right, labels[out], len(classes))
+    return GMeanEstimate(
+        *_gmean(found[judged], n[judged]),
+        len(folds),
+        tuple(label_text(label) for label in classes[~judged]),
+        split=split.how,
+        column=split.column,
+        held_out=int(n.sum()),
+        baseline=BaselineEstimate(boosting.name, *_gmean(theirs[judged], n[judged]))
+        if boosting
+        else None,
+    )
+
+
+def _right(right: Array, labels: Array, n_classes: int) -> Array:
+    return np.bincount(labels, weights=right, minlength=n_classes)
+
+
+def _gmean(found: Array, n: Array) -> tuple[float, float, float]:
+    score = recall_scores(found, n)["gmean"]
+    return score.value or 0.0, score.low or 0.0, score.high or 0.0
+
+
+def _folds(labels: Array, split: Split, seed: int) -> Iterator[Fold]:
+    """Rows to learn and rows to hold out; those of classes with few rows are only learnt."""
+    counts = np.bincount(labels)
+    enough = counts >= FEWEST_JUDGED
+    rows = np.flatnonzero(enough[labels])
+    if split.how == "time":
+        yield from _forward(labels, rows, split.values)
+        return
+    options: dict[str, Any] = {"shuffle": True, "random_state": seed}
+    if split.how == "group":
+        groups = split.values
+        n_groups = len(np.unique(groups[rows]))
+        if n_groups < 2:
+            return
+        cut = StratifiedGroupKFold(min(FOLDS, n_groups), **options).split(
+            rows, labels[rows], groups[rows]
+        )
+        folds = [(np.flatnonzero(~np.isin(groups, groups[rows[out]])), rows[out]) for _, out in cut]
+    else:
+        cut = StratifiedKFold(FOLDS, **options).split(rows, labels[rows])
+        every = np.arange(len(labels))
+        folds = [(np.setdiff1d(every, rows[out]), rows[out]) for _, out in cut]
+    one = len(labels) > MANY and counts[enough].min() >= FOLDS * FEWEST_JUDGED
+    folds = [(learnt, out) for learnt, out in folds if len(out) and len(set(labels[learnt])) > 1]
+    yield from folds[: 1 if one else FOLDS]
+
+
+def _forward(labels: Array, rows: Array, times: Array) -> Iterator[Fold]:
+    """Later rows after earlier ones: the last fifth, or if it has too few each but the first."""
+    rows = rows[~np.isnan(times[rows])]
+    values, counts = np.unique(times[rows], return_counts=True)
+    if len(values) < 2:
+        return
+    later = 1 - np.cumsum(counts)[:-1] / len(rows)  # share of the rows after each time but the last
+    cuts = sorted({values[1:][np.abs(later - share / FOLDS).argmin()] for share in range(1, FOLDS)})
+    last = rows[times[rows] >= cuts[-1]]
+    counted = np.bincount(labels[last], minlength=labels.max() + 1)
+    if counted[np.unique(labels[rows])].min() >= FEWEST_JUDGED:
+        cuts = cuts[-1:]
+    for start, end in zip(cuts, [*cuts[1:], np.inf], strict=True):
+        learnt = np.flatnonzero(times < start)
+        out = rows[(times[rows] >= start) & (times[rows] < end)]
+        if len(set(labels[learnt])) > 1 and len(out):
+            yield learnt, out

@@ -1,0 +1,192 @@
+"""The estimate of a fit: which rows are held out, and the baseline on the same ones."""
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+
+from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy.errors import InputError
+from extreme_entropy.tables.baseline import Boosting
+from extreme_entropy.tables.estimate import Split, estimate_gmean
+from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.writing import write_table
+
+
+class Watched(EEMClassifier):
+    """Remembers which rows it learnt, by their first column."""
+
+    seen = ()
+
+    def fit(self, X, y):
+        Watched.seen = (*Watched.seen, X["row"].to_numpy())
+        return super().fit(X, y)
+
+
+@pytest.fixture
+def table(rng):
+    """Rows with their number, two columns and labels."""
+    n = 300
+    y = np.where(rng.random(n) < 0.3, "yes", "no")
+    x = rng.normal(size=n) + 1.5 * (y == "yes")
+    Watched.seen = ()
+    return pa.table({"row": 1.0 * np.arange(n), "x": x, "z": rng.normal(size=n)}), y
+
+
+def test_the_baseline_is_scikit_learns_on_the_same_folds(table):
+    """Cross-validated by another route: scikit-learn's own, of the same folds."""
+    X, y = table
+    guess = estimate_gmean(EEMClassifier(20, random_state=0), X, y, 3, baseline=True)
+    theirs = HistGradientBoostingClassifier(class_weight="balanced", random_state=3)
+    folds = StratifiedKFold(5, shuffle=True, random_state=3)
+    predicted = cross_val_predict(theirs, X.to_pandas().to_numpy(), y, cv=folds)
+    assert guess.baseline.name == "gradient boosting"
+    assert guess.baseline.gmean == pytest.approx(gmean_score(y, predicted))
+    assert guess.baseline.low < guess.baseline.gmean < guess.baseline.high
+    alone = estimate_gmean(EEMClassifier(20, random_state=0), X, y, 3)
+    assert alone.baseline is None
+    assert alone.gmean == guess.gmean
+
+
+def test_the_baseline_takes_categories_dates_and_gaps(rng):
+    """A rare category, more categories than codes, and a column of nothing but gaps."""
+    n = 600
+    y = np.arange(n) % 2
+    town = [None if i % 50 == 0 else f"town {rng.integers(300)} {y[i]}" for i in range(n)]
+    X = pa.table(
+        {
+            "town": town,
+            "day": pa.array(np.datetime64("2020-01-01", "us") + np.arange(n)),
+            "gone": pa.nulls(n, pa.float64()),
+            "x": rng.normal(size=n) + y,
+        }
+    )
+    rows = np.arange(n)
+    predicted = Boosting(X, 0).predictions(rows[:400], y, rows[400:])
+    assert (predicted == y[400:]).mean() > 0.55
+
+
+def test_a_wide_baseline_says_that_it_has_fewer_rounds(rng):
+    X = pa.table({f"x{j}": rng.normal(size=40) for j in range(100)})
+    assert Boosting(X, 0).name == "gradient boosting (50 rounds)"
+    assert (
+        len(Boosting(X, 0).predictions(np.arange(30), np.arange(40) % 2, np.arange(30, 40))) == 10
+    )
+
+
+def test_by_time_only_earlier_rows_are_learnt(table, rng):
+    """The last fifth is held out; a row without a time is on neither side."""
+    X, y = table
+    time = rng.permutation(300).astype(float)
+    time[0] = np.nan
+    guess = estimate_gmean(Watched(20, random_state=0), X, y, 0, split=Split("time", "t", time))
+    assert (guess.split, guess.column, guess.folds, guess.held_out) == ("time", "t", 1, 60)
+    (learnt,) = Watched.seen
+    assert set(learnt) == set(np.flatnonzero(time < np.sort(time)[239]))
+
+
+def test_where_the_last_rows_are_too_few_each_part_follows_those_before_it(table):
+    """Of a rare class: four parts are predicted in turn, each from all rows before it."""
+    X, _ = table
+    y = np.where(np.arange(300) % 15 == 0, "yes", "no")
+    split = Split("time", "t", np.arange(300.0))
+    guess = estimate_gmean(Watched(20, random_state=0), X, y, 0, split=split)
+    assert (guess.folds, guess.held_out) == (4, 240)
+    assert [len(rows) for rows in Watched.seen] == [60, 120, 180, 240]
+    assert all((rows == np.arange(len(rows))).all() for rows in Watched.seen)
+
+
+def test_rows_of_one_time_are_never_on_both_sides(table):
+    """Three years: the last is held out, however many rows it has."""
+    X, y = table
+    year = np.repeat([2019.0, 2020.0, 2021.0], [150, 30, 120])
+    guess = estimate_gmean(Watched(20, random_state=0), X, y, 0, split=Split("time", "t", year))
+    assert guess.held_out == 120
+    (learnt,) = Watched.seen
+    assert learnt.max() == 179
+
+
+def test_groups_are_held_out_whole(table, rng):
+    """Rows of a group that is predicted are never learnt, those of rare classes neither."""
+    X, y = table
+    y = y.astype("U5")
+    y[:5] = "rare"
+    groups = rng.integers(0, 20, 300).astype(float)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the rare class
+        split = Split("group", "g", groups)
+        guess = estimate_gmean(Watched(20, random_state=0), X, y, 0, split=split)
+    assert (guess.split, guess.folds, guess.not_judged) == ("group", 5, ("rare",))
+    assert guess.held_out == 295
+    for learnt in Watched.seen:
+        inside = np.isin(np.arange(300), learnt)
+        assert not set(groups[inside]) & set(groups[~inside])
+
+
+def test_without_two_classes_to_judge_the_reason_is_given(table):
+    """All rows of a class lie before the last."""
+    X, _ = table
+    y = np.where(np.arange(300) < 50, "yes", "no")
+    reason = estimate_gmean(
+        EEMClassifier(20), X, y, 0, split=Split("time", "day", np.arange(300.0))
+    )
+    assert reason == "of two classes 8 rows or more must be held out by --time day"
+
+
+def written(folder, **columns):
+    table = pa.table(columns)
+    write_table(folder / "a.csv", table.to_batches(), table.schema)
+    return open_table(folder / "a.csv")
+
+
+@pytest.fixture
+def source(rng, tmp_path):
+    n = 200
+    y = rng.random(n) < 0.4
+    return written(
+        tmp_path,
+        x=rng.normal(size=n) + y,
+        day=np.datetime64("2020-01-01") + rng.integers(0, 400, n),
+        who=[f"p{i % 25}" for i in range(n)],
+        number=np.arange(n),
+        same=["one"] * n,
+        y=np.where(y, "b", "a"),
+    )
+
+
+def used(model):
+    return [column.name for column in model.columns.used]
+
+
+def test_the_time_is_learnt_from_and_the_group_only_if_asked(source):
+    options = {"model": "eem", "size": 10}
+    model = fit_table(source, "y", time="day", **options)
+    assert (model.facts.estimate.split, model.facts.estimate.column) == ("time", "day")
+    assert used(model) == ["x", "day", "who"]
+    model = fit_table(source, "y", time="number", **options)  # though it only numbers the rows
+    assert model.facts.estimate.held_out == 40
+    model = fit_table(source, "y", group="who", **options)
+    assert model.facts.estimate.split == "group"
+    assert used(model) == ["x", "day"]
+    assert model.columns.dropped["who"] == "it is the --group"
+    model = fit_table(source, "y", group="who", read_as={"category": ("who",)}, **options)
+    assert used(model) == ["x", "day", "who"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"time": "who"}, "must hold dates or numbers; 'who' is read as text"),
+        ({"time": "y"}, "must not be the target"),
+        ({"group": "x", "drop": ("x",)}, "must not be the target or left out"),
+        ({"group": "same"}, "two groups or more"),
+        ({"time": "dya"}, "Did you mean 'day'"),
+    ],
+)
+def test_columns_that_cannot_split_rows_are_refused(options, message, source):
+    with pytest.raises(InputError, match=message):
+        fit_table(source, "y", model="eem", size=10, **options)
