@@ -95,6 +95,7 @@ bench: .venv/paper  ## how fast: the limit, growth, latency and baselines, in a 
 	$(BIN)/eem-paper bench limit $(FULL)
 	$(BIN)/eem-paper bench growth $(FULL)
 	$(BIN)/eem-paper bench latency
+	$(BIN)/eem-paper bench onnx
 	$(BIN)/eem-paper bench one-pass $(FULL)
 	$(BIN)/eem-paper bench entropy
 	$(BIN)/eem-paper bench command

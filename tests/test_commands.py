@@ -963,7 +963,7 @@ assert not {{"numpy", "scipy", "sklearn", "pyarrow", "matplotlib"}} & set(sys.mo
 
 def test_help_names_every_command():
     shown = eem("--help").stdout
-    for name in ("fit", "predict", "evaluate", "merge", "forget", "demo"):
+    for name in ("fit", "predict", "evaluate", "export", "merge", "forget", "demo"):
         assert f"  {name} " in shown
         assert "Usage: eem " in eem(name, "--help").stdout
 

@@ -21,6 +21,7 @@ from extreme_entropy_paper.benchmarks import (
     large,
     more_rows,
     multiclass,
+    onnx,
     relevance_cost,
     speed,
     speed_page,
@@ -59,6 +60,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("README.md", front_page.with_table),
         ("docs/guide/clusters.md", cluster.page),
         ("docs/guide/large-data.md", streaming.page),
+        ("docs/guide/onnx.md", onnx.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .selection.divergence_search import DivergenceSearch
     from .selection.eekm_cv import EEKMClassifierCV
     from .selection.eem_cv import EEMClassifierCV
+    from .skl2onnx import register_skl2onnx
 
 __version__ = "0.2.0"
 
@@ -29,6 +30,7 @@ __all__ = [
     "WELMClassifier",
     "gmean_score",
     "load",
+    "register_skl2onnx",
 ]
 
 # Where each name lives. It is imported when it is wanted: scikit-learn takes a second, in which the
@@ -45,6 +47,7 @@ _PLACES = {
     "WELMClassifier": "baselines.elm",
     "gmean_score": "metrics",
     "load": "estimators.saving",
+    "register_skl2onnx": "skl2onnx",
 }
 _PACKAGES = ("entropy", "errors", "metrics", "plots", "report", "selection", "tables")
 

@@ -17,7 +17,7 @@ import click
 from .. import __version__
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
-COMMANDS = ("fit", "predict", "evaluate", "report", "merge", "forget", "demo")
+COMMANDS = ("fit", "predict", "evaluate", "report", "export", "merge", "forget", "demo")
 
 
 @contextmanager

@@ -135,6 +135,11 @@ class BestAnswers:
         """The same search, whose best classifier is for predictions alone."""
         return self._with_best(self._best().slim())
 
+    @available_if(_can("to_onnx"))
+    def to_onnx(self, path: Any, *, dtype: str = "float64", columns: bool | None = None) -> None:
+        """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
+        self._best().to_onnx(path, dtype=dtype, columns=columns)
+
     @available_if(_fitted_can("save"))
     def save(self, path: Any, *, sums: bool = True) -> None:
         """Write the best classifier to a file; `load` gives that, not the search."""

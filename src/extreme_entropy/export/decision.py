@@ -1,0 +1,96 @@
+"""Projections ↦ log-odds ↦ probabilities and labels as ONNX operators, in double precision.
+
+The probabilities p of Wu, Lin and Weng (`machine.coupling`) solve Qp = −λ1 with Σp = 1. Then
+(Q + 11ᵀ)p = (1 − λ)1, so that p is the solution of (Q + 11ᵀ)x = 1, divided by its sum. The matrix
+is positive definite, and none of its eigenvalues is small, so that Gauss and Jordan's elimination
+needs no pivots: one step for each class, on all rows at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..machine.coupling import CERTAIN
+from ..machine.machine import Decision
+from .graph import ROWS, Graph
+
+Array = np.ndarray[Any, Any]
+
+
+def log_odds(g: Graph, decision: Decision, t: str) -> str:
+    """Log-odds, priors included, of the second class of each pair   (n, pairs)."""
+    means = np.array([pair.means for pair in decision.gaussians])
+    variances = np.array([pair.variances for pair in decision.gaussians])
+    priors = np.array([decision.log_priors[j] - decision.log_priors[i] for i, j in decision.pairs])
+    equal = variances[:, 0] == variances[:, 1]  # where squares would cancel
+    parts = []
+    if equal.any():
+        slopes = np.where(equal, (means[:, 1] - means[:, 0]) / variances[:, 0], 0.0)
+        parts.append(g("Mul", g("Sub", t, means.mean(axis=1)), slopes))
+    if not equal.all():
+        halves = np.where(equal[:, np.newaxis], 0.0, 0.5 / variances)
+        apart = [g("Sub", t, mean) for mean in means.T]
+        squares = [g("Mul", x, x) for x in apart]
+        weighed = (g("Mul", x, half) for x, half in zip(squares, halves.T, strict=True))
+        parts.append(g("Sub", *weighed))
+    odds = parts[0] if len(parts) == 1 else g("Add", *parts)
+    return g("Add", odds, priors + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
+
+
+def probabilities(g: Graph, decision: Decision, odds: str) -> str:
+    """p of each class   (n, classes)."""
+    if len(decision.pairs) == 1:
+        return g.beside(g("Sigmoid", g("Neg", odds)), g("Sigmoid", odds))
+    k = len(decision.log_priors)
+    pairs = np.arange(len(decision.pairs))
+    first, second = np.array(decision.pairs).T
+    at = np.zeros((k, k), np.int64)
+    at[second, first], at[first, second] = pairs, len(pairs) + pairs
+    of_second = g("Sigmoid", odds)
+    both = g.beside(of_second, g("Sub", 1.0, of_second))
+    both = g("Clip", both, CERTAIN, 1 - CERTAIN)
+    unit = np.eye(k)
+    r = g("Reshape", g.columns(both, at.ravel()), np.array([-1, k, k]))
+    r = g("Mul", r, 1 - unit)  # r_ij, and nothing on the diagonal
+    diagonal = g("ReduceSum", g("Mul", r, r), np.array([1]), keepdims=1)  # Q_jj   (n, 1, k)
+    across = g("Mul", r, g("Transpose", r, perm=[0, 2, 1]))
+    system = g("Add", g("Sub", g("Mul", diagonal, unit), across), 1.0)  # Q + 11ᵀ
+    ones = g("Add", g("Mul", g("Gather", system, np.array([0]), axis=2), 0.0), 1.0)
+
+    def eliminate(system: str, j: str) -> str:
+        """Make column j that of the unit matrix."""
+        j = g("Reshape", j, np.array([1]))
+        row, column = (g("Gather", system, j, axis=axis) for axis in (1, 2))
+        row = g("Div", row, g("Gather", row, j, axis=2))
+        others = g("Sub", column, g("Gather", unit, j, axis=1))
+        return g("Sub", system, g("Mul", others, row))
+
+    system = g("Concat", system, ones, axis=2)
+    shape = (ROWS, k, k + 1)
+    steps = np.arange(k), np.int64, ()
+    solved = g.repeat(eliminate, (system, np.float64, shape), steps)
+    x = g("Gather", solved, np.array(k), axis=2)
+    p = g("Max", g("Div", x, g.row_sums(x)), CERTAIN**2)  # positive but for rounding
+    return g("Div", p, g.row_sums(p))
+
+
+def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
+    """What decides: log-odds with costs of two classes (n, 1), or ln(C p) of each class.
+
+    With a matrix of costs it is minus the logarithm of what each class is expected to cost.
+    """
+    if len(decision.pairs) == 1:
+        return g("Add", odds, decision.log_costs[1] - decision.log_costs[0])
+    if decision.cost_matrix is not None:
+        return g("Neg", g("Log", g("MatMul", p, decision.cost_matrix)))
+    return g("Add", g("Log", p), decision.log_costs)
+
+
+def decided(g: Graph, decision: Decision, scored: str) -> str:
+    """The position of the class of each row   (n,)."""
+    if len(decision.pairs) == 1:
+        second = g.cast(g("Greater", scored, 0.0), np.int64)
+        return g("Reshape", second, np.array([-1]))
+    return g("ArgMax", scored, axis=1, keepdims=0)

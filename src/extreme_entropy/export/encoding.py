@@ -1,0 +1,181 @@
+"""x ↦ encoded columns as ONNX operators: gaps, categories and dates (`features.encoding`).
+
+Rows come as one matrix of numbers, or column by column (n, 1). A gap is NaN in numbers and an empty
+string in text; a date is seconds since 1970.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..features.encoding import DAY, N_FOLDS, Category, ColumnKind, Encoding
+from .graph import ML, TEXT, Graph, Operand
+
+Array = np.ndarray[Any, Any]
+
+SECONDS = np.dtype(np.float64)  # of dates, whose seconds single precision cannot hold
+UNIX_EPOCH = 719_468.0  # days from 1 March of the year 0, of which each era of 400 years has
+ERA = 146_097.0  # days
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column that is an input of its own."""
+
+    position: int
+    name: str
+    dtype: np.dtype[Any]
+
+
+def is_coded(encoding: Encoding) -> bool:
+    """Whether some column cannot be part of a matrix of numbers."""
+    return any(kind.kind == "date" or kind.labels is not None for kind in encoding.kinds or ())
+
+
+def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -> list[Column]:
+    """The columns that are looked at, with the type that each has as an input."""
+    kinds = encoding.kinds or (ColumnKind(),) * encoding.d
+    used = [(j, kind) for j, kind in enumerate(kinds) if kind.kind not in ("left out", "empty")]
+    types = {"date": SECONDS}
+    return [
+        Column(j, names[j], TEXT if _is_text(kind, names[j]) else types.get(kind.kind, dtype))
+        for j, kind in used
+    ]
+
+
+def _is_text(kind: ColumnKind, name: str) -> bool:
+    text = {isinstance(label, str) for label in kind.labels or ()}
+    if len(text) > 1:
+        raise InputError(
+            f"A column of categories must hold either text or numbers to be exported to ONNX; "
+            f"{name!r} holds both. Convert it to text, and fit again."
+        )
+    return text == {True}
+
+
+class Rows:
+    """Columns of X in a graph, from one matrix or from an input for each."""
+
+    def __init__(self, graph: Graph, matrix: str | None, columns: dict[int, str]) -> None:
+        self._graph, self._matrix, self._columns = graph, matrix, columns
+
+    def numbers(self, columns: Array, d: int) -> str:
+        """Columns of numbers side by side, in double precision   (n, columns)."""
+        g = self._graph
+        if self._matrix is None:
+            return g.beside(*(g.cast(self._columns[j], np.float64) for j in columns.tolist()))
+        matrix = g.cast(self._matrix, np.float64)
+        every = np.array_equal(columns, np.arange(d))
+        return matrix if every else g.columns(matrix, columns)
+
+    def text(self, column: int) -> str:
+        """A column of text   (n, 1)."""
+        return self._columns[column]
+
+
+def encoded(graph: Graph, encoding: Encoding, rows: Rows) -> str:
+    """Encoded columns, in double precision   (n, encoded)."""
+    g, parts = graph, []
+    if len(encoding.numbers):
+        x = rows.numbers(encoding.numbers, encoding.d)
+        parts.append(_filled(g, x, encoding.typical[encoding.numbers]))
+    if len(encoding.gaps):
+        x = rows.numbers(encoding.gaps, encoding.d)
+        parts.append(g.cast(g("IsNaN", x), np.float64))
+    for date in encoding.dates:
+        x = rows.numbers(np.array([date.column]), encoding.d)
+        x = _filled(g, x, encoding.typical[[date.column]])
+        parts += [PARTS[part](g, x) for part in date.parts]
+    for category in encoding.categories:
+        labels = encoding.kinds[category.column].labels if encoding.kinds else None
+        parts.append(_category(g, category, labels, rows, encoding.d))
+    return g.beside(*parts)
+
+
+def _filled(g: Graph, x: str, typical: Array) -> str:
+    """Numbers with what is typical where they are missing."""
+    return g("Where", g("IsNaN", x), typical, x)
+
+
+def _category(
+    g: Graph, category: Category, labels: Sequence[Any] | None, rows: Rows, d: int
+) -> str:
+    """The 0/1 columns and log-odds of a category   (n, size)."""
+    k = len(category.values)
+    table = np.zeros((k + 2, category.size))  # a row for each value, for missing, for unseen
+    own = np.flatnonzero(category.own >= 0)
+    table[own, category.own[own]] = 1.0
+    table[:, category.n_own :] = category.log_odds[:, N_FOLDS]
+    values = category.values
+    if labels is not None:
+        known = [labels[int(value)] for value in values]
+        if any(isinstance(label, str) for label in labels):
+            return _by_text(g, rows.text(category.column), known, labels, table)
+        values = np.array(known, dtype=float)
+    x = rows.numbers(np.array([category.column]), d)
+    missing, unseen = table[k], table[k + 1]
+    found: Operand = unseen
+    if k:
+        hits = g.cast(g("Equal", x, values), np.float64)
+        found = g("Add", g("MatMul", hits, table[:k] - unseen), unseen)
+    return g("Where", g("IsNaN", x), missing, found)
+
+
+def _by_text(g: Graph, x: str, known: list[str], labels: Sequence[str], table: Array) -> str:
+    """The rows of a table that belong to texts; an empty one is a gap, if it is no category."""
+    keys, places = list(known), list(range(len(known)))
+    if "" not in labels:
+        keys, places = [*keys, ""], [*places, len(known)]
+    place = g(
+        "LabelEncoder",
+        x,
+        domain=ML,
+        keys_strings=keys,
+        values_int64s=places,
+        default_int64=len(known) + 1,
+    )
+    return g("Gather", table, g("Reshape", place, np.array([-1])), axis=0)
+
+
+def _days(g: Graph, x: str) -> str:
+    return g("Div", x, DAY)
+
+
+def _weekdays(g: Graph, x: str) -> str:
+    return _modulo(g, g("Add", g("Floor", _days(g, x)), 3.0), 7.0)  # 1970 began on a Thursday
+
+
+def _hours(g: Graph, x: str) -> str:
+    return g("Div", _modulo(g, x, DAY), 3600.0)
+
+
+def _months(g: Graph, x: str) -> str:
+    """The month of the Gregorian calendar, counted in days since 1 March of the year 0."""
+    whole = g.cast(g.cast(x, np.int64), np.float64)  # seconds, towards zero
+    days = g("Add", g("Floor", _days(g, whole)), UNIX_EPOCH)
+    day = _modulo(g, days, ERA)  # of the era
+
+    def times(x: str, length: float) -> str:
+        return g("Floor", g("Div", x, length))
+
+    # Without its leap days each year of the era has 365 days.
+    leap = g("Add", g("Sub", times(day, 1460.0), times(day, 36_524.0)), times(day, ERA - 1))
+    year = times(g("Sub", day, leap), 365.0)
+    before = g("Add", g("Mul", year, 365.0), g("Sub", times(year, 4.0), times(year, 100.0)))
+    of_year = g("Sub", day, before)
+    # Months from March on: 153 days for every five of them.
+    since_march = times(g("Add", g("Mul", of_year, 5.0), 2.0), 153.0)
+    return g("Add", _modulo(g, g("Add", since_march, 2.0), 12.0), 1.0)
+
+
+def _modulo(g: Graph, x: str, length: float) -> str:
+    """What is left of x beyond the last whole multiple of a length, never negative."""
+    return g("Sub", x, g("Mul", g("Floor", g("Div", x, length)), length))
+
+
+PARTS = {"days": _days, "month": _months, "weekday": _weekdays, "hour": _hours}

@@ -1,0 +1,262 @@
+"""Encoded columns ↦ scaled columns ↦ hidden layers ↦ projections as ONNX operators.
+
+Columns are scaled in double precision, as they are in Python (`features.scaling`), and layers are
+in the precision of the model; where columns have no scale, squared distances would lose too many
+digits, and layers are in double precision always. The whitening is folded into β, so that a layer
+is followed by one product, in double precision: single precision would lose digits in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..features.codes import Coded, coded
+from ..features.feature_map import FeatureMap, Part
+from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.neurons import Radial, Relu, Sigmoid, Similarity
+from ..features.scaling import FAR, Affine, Identity, Quantile, Scaling, Shift
+from .graph import ROWS, Graph
+
+Array = np.ndarray[Any, Any]
+
+
+def precision_of_layers(scaling: Scaling, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """In which a model of this precision computes its layers."""
+    return np.dtype(np.float64) if isinstance(scaling, Identity | Shift) else dtype
+
+
+def scaled(g: Graph, scaling: Scaling, x: str, dtype: np.dtype[Any]) -> str:
+    """Scaled columns, in double precision   (n, encoded)."""
+    if isinstance(scaling, Identity):
+        return x
+    if isinstance(scaling, Shift):
+        return g("Sub", x, scaling.origin)
+    t = g("Mul", g("Sub", x, scaling.offset), scaling.factor)
+    if isinstance(scaling, Affine):
+        return g("Clip", t, -FAR, FAR)
+    return _quantile(g, scaling, x, g("Min", g("Max", t, scaling.first), scaling.last), dtype)
+
+
+def _quantile(g: Graph, scaling: Quantile, x: str, t: str, dtype: np.dtype[Any]) -> str:
+    """Straight columns as they are, others through bins or knots; then all in their order."""
+    even, uneven = scaling.even.astype(np.int64), scaling.uneven.astype(np.int64)
+    straight = np.setdiff1d(np.arange(len(scaling.offset)), [*even, *uneven])
+    groups = []
+    if len(straight):
+        groups.append((straight, g.columns(t, straight) if len(even) or len(uneven) else t))
+    if len(even):
+        groups.append((even, _by_bins(g, scaling, g.columns(t, even), dtype)))
+    if len(uneven):
+        groups.append((uneven, _by_knots(g, scaling, g.columns(x, uneven))))
+    order = np.concatenate([columns for columns, _ in groups])
+    z = g.beside(*(name for _, name in groups))
+    return z if (np.diff(order) > 0).all() else g.columns(z, np.argsort(order))
+
+
+def _by_bins(g: Graph, scaling: Quantile, t: str, dtype: np.dtype[Any]) -> str:
+    """Straight between the ends of each bin: z = c_b + (t − b)(c_{b+1} − c_b), b = ⌊t⌋."""
+    ends = scaling.heights + scaling.slopes * np.arange(len(scaling.heights))
+    at = g.cast(t, np.int64)
+    # The last bin of a column is one point: what follows it does not matter.
+    after = g("Min", g("Add", at, 1), len(ends) - 1)
+    low, high = (
+        g.cast(g("Gather", ends.astype(dtype), place, axis=0), np.float64) for place in (at, after)
+    )
+    within = g("Sub", t, g.cast(at, np.float64))
+    return g("Add", low, g("Mul", within, g("Sub", high, low)))
+
+
+def _by_knots(g: Graph, scaling: Quantile, x: str) -> str:
+    """Straight between knots, which are found by halving; flat beyond the ends."""
+    runs = list(pairwise(scaling.starts.tolist()))
+    room = 1 << max(int(b - a) - 1 for a, b in runs).bit_length()  # of each column, a power of two
+    knots = np.full((len(runs), room), np.inf)
+    levels, slopes = np.zeros(knots.shape), np.zeros(knots.shape)
+    for j, (a, b) in enumerate(runs):
+        knots[j, : b - a], levels[j, : b - a] = scaling.knots[a:b], scaling.levels[a:b]
+        slopes[j, : b - a - 1] = np.diff(scaling.levels[a:b]) / np.diff(scaling.knots[a:b])
+    flat, first = knots.ravel(), np.arange(len(runs)) * room
+    at = g("Add", g.cast(g("Mul", x, 0.0), np.int64), first)  # the first knot of each column
+    step = room // 2
+    while step:
+        next_ = g("Add", at, step)
+        at = g("Where", g("LessOrEqual", g("Gather", flat, next_, axis=0), x), next_, at)
+        step //= 2
+    beyond = g("Sub", g("Max", x, knots[:, 0]), g("Gather", flat, at, axis=0))
+    slope = g("Gather", slopes.ravel(), at, axis=0)
+    return g("Add", g("Gather", levels.ravel(), at, axis=0), g("Mul", slope, beyond))
+
+
+def projected(g: Graph, phi: FeatureMap, operators: Array, z: str, dtype: np.dtype[Any]) -> str:
+    """βᵀφ(x) of scaled rows, in double precision   (n, pairs)."""
+    folded = phi.folded(operators, np.dtype(np.float64))
+    given = zip(phi.parts, folded, strict=True)
+    return _sum(g, [_projected(g, part, beta, z, dtype) for part, beta in given])
+
+
+def _sum(g: Graph, parts: list[str]) -> str:
+    return parts[0] if len(parts) == 1 else g("Add", parts[0], _sum(g, parts[1:]))
+
+
+def _projected(g: Graph, part: Part, beta: Array, z: str, dtype: np.dtype[Any]) -> str:
+    """The share of one part in projections."""
+    layer: Any = part.layer
+    if type(layer) not in LAYERS:
+        raise InputError(
+            "Only activations and kernels of this library can be exported to ONNX; this classifier "
+            f"has a function of your own, {getattr(layer, 'function', layer)!r}. Fit one with a "
+            "named activation or kernel."
+        )
+    if part.columns is not None:
+        z = g.columns(z, part.columns)
+    if part.weights is not None:
+        z = g("Mul", z, part.weights.astype(dtype))
+    linear = None
+    if isinstance(layer, Radial):
+        centre, layer = _about_centre(layer, dtype)
+        z = g("Sub", z, centre)
+        if layer.n_linear:
+            # Linear neurons and their β are one product.
+            places = np.arange(1, 2 * layer.n_linear, 2)
+            weights, own = layer.columns[:, places], beta[places]
+            linear = _product(g, z, weights[:-2] @ own)
+            linear = g("Add", linear, weights[-1] @ own)
+            beta = np.delete(beta, places, axis=0)
+            layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
+    found = _product(g, LAYERS[type(layer)](g, layer, z, dtype), beta)
+    return found if linear is None else g("Add", found, linear)
+
+
+def _product(g: Graph, hidden: str, beta: Array) -> str:
+    """A hidden layer times β, in double precision: its terms are large, and their sum is small."""
+    return g("MatMul", g.cast(hidden, np.float64), beta)
+
+
+def _about_centre(layer: Radial, dtype: np.dtype[Any]) -> tuple[Array, Radial]:
+    """A point amid the centres, and the layer of rows seen from there, whose squares are smaller.
+
+    With z = u + c, 2b⟨w,z⟩ − b‖z‖² + a is 2b⟨w−c,u⟩ − b‖u‖² + (a + 2b⟨w,c⟩ − b‖c‖²).
+    """
+    slopes, squares, constants = layer.columns[:-2], layer.columns[-2], layer.columns[-1]
+    radial = squares != 0
+    centre = slopes[:, radial].sum(axis=1) / (-2 * squares.sum() or 1.0)
+    centre = centre.astype(dtype).astype(np.float64)
+    columns = [
+        slopes + 2 * centre[:, np.newaxis] * squares,
+        squares[np.newaxis],
+        (constants + centre @ slopes + squares * (centre @ centre))[np.newaxis],
+    ]
+    return centre.astype(dtype), replace(layer, columns=np.concatenate(columns))
+
+
+def _sigmoid(g: Graph, layer: Sigmoid, z: str, dtype: np.dtype[Any]) -> str:
+    return g("Sigmoid", _affine(g, z, layer.weights, layer.biases, dtype))
+
+
+def _relu(g: Graph, layer: Relu, z: str, dtype: np.dtype[Any]) -> str:
+    return g("Relu", _affine(g, z, layer.weights, layer.biases, dtype))
+
+
+def _affine(g: Graph, z: str, weights: Array, biases: Array, dtype: np.dtype[Any]) -> str:
+    return g("Sub", g("MatMul", z, weights.astype(dtype)), biases.astype(dtype))
+
+
+def _radial(g: Graph, layer: Radial, z: str, dtype: np.dtype[Any]) -> str:
+    """exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c)."""
+    rows = g.beside(z, g.row_sums(g("Mul", z, z)))
+    columns = layer.columns.astype(dtype)
+    exponents = g("Add", g("MatMul", rows, columns[:-1]), columns[-1])
+    return g("Exp", g("Min", exponents, dtype.type(layer.log_height)))
+
+
+def _laplacian(g: Graph, layer: Laplacian, z: str, dtype: np.dtype[Any]) -> str:
+    """c·exp(−b‖z−l‖₁), for columns of at most two values (flags) by a product (`features.codes`).
+
+    Over other columns distances are summed up one by one.
+    """
+    few = np.array([len(np.unique(values)) <= 2 for values in layer.landmarks.T])
+    parts = []
+    flags = coded(layer.landmarks[:, few], layer.rates, layer.log_height) if few.any() else None
+    if flags is not None:
+        parts.append(_of_flags(g, flags, g.columns(z, np.flatnonzero(few)), dtype))
+    else:
+        few[:] = False
+        parts.append(g.constant(np.array([layer.log_height], dtype)))
+    if not few.all():
+        some = g.columns(z, np.flatnonzero(~few)) if few.any() else z
+        distance = _distance(g, layer.landmarks[:, ~few].astype(dtype), some, dtype)
+        parts.append(g("Mul", distance, -layer.rates.astype(dtype)))
+    return g("Exp", _sum(g, parts))
+
+
+def _of_flags(g: Graph, flags: Coded, z: str, dtype: np.dtype[Any]) -> str:
+    """ln c − b‖z−l‖₁ where landmarks have at most two values in each column."""
+    above = g("Sub", z, flags.origin.astype(dtype))
+    inside = g("Min", g("Max", above, dtype.type(0)), flags.reach.astype(dtype))
+    beyond = g.row_sums(g("Abs", g("Sub", above, inside)))
+    codes = g.beside(g.columns(inside, flags.column[:-2]), beyond)
+    product = flags.product.astype(dtype)
+    return g("Add", g("MatMul", codes, product[:-1]), product[-1])
+
+
+def _distance(g: Graph, landmarks: Array, z: str, dtype: np.dtype[Any]) -> str:
+    """‖z−l‖₁ of each row and landmark   (n, h)."""
+    h = len(landmarks)
+    by_column = np.ascontiguousarray(landmarks.T)
+
+    def add(distance: str, z: str, landmarks: str) -> str:
+        apart = g("Sub", g("Reshape", z, np.array([-1, 1])), landmarks)
+        return g("Add", distance, g("Abs", apart))
+
+    none = g("MatMul", g.columns(z, np.array([0])), np.zeros((1, h), dtype))
+    items = (g("Transpose", z, perm=[1, 0]), dtype, (ROWS,)), (by_column, dtype, (h,))
+    return g.repeat(add, (none, dtype, (ROWS, h)), *items)
+
+
+def _polynomial(g: Graph, layer: Polynomial, z: str, dtype: np.dtype[Any]) -> str:
+    product = g("MatMul", z, (layer.gamma * layer.landmarks.T).astype(dtype))
+    inner = power = g("Add", product, dtype.type(layer.constant)) if layer.constant else product
+    for _ in range(layer.degree - 1):
+        power = g("Mul", power, inner)
+    return power
+
+
+def _cosine(g: Graph, layer: Cosine, z: str, dtype: np.dtype[Any]) -> str:
+    origin = dtype.type(layer.origin)
+    z = g("Sub", z, origin)
+    length = g("Sqrt", g.row_sums(g("Mul", z, z)))
+    # Rows at the origin have no direction: their product is 0 already.
+    some = g("Where", g("Greater", length, dtype.type(0)), length, dtype.type(1))
+    landmarks = layer.landmarks - layer.origin
+    lengths = np.linalg.norm(landmarks, axis=1)[:, np.newaxis]
+    unit = landmarks / np.where(lengths > 0, lengths, 1.0)
+    return g("MatMul", g("Div", z, some), unit.T.astype(dtype))
+
+
+def _similarity(g: Graph, layer: Similarity, z: str, dtype: np.dtype[Any]) -> str:
+    centres = layer.centres.astype(dtype)
+    shared = g("MatMul", z, centres)
+    union = g("Add", g.row_sums(g("Mul", z, z)), np.vecdot(centres.T, centres.T))
+    if layer.kind == "tanimoto":
+        union = g("Sub", union, shared)
+    else:
+        shared = g("Mul", shared, dtype.type(2))
+    some, one = g("Greater", union, dtype.type(0)), dtype.type(1)
+    return g("Where", some, g("Div", shared, g("Where", some, union, one)), one)
+
+
+LAYERS: dict[type, Callable[..., str]] = {
+    Sigmoid: _sigmoid,
+    Relu: _relu,
+    Radial: _radial,
+    Laplacian: _laplacian,
+    Polynomial: _polynomial,
+    Cosine: _cosine,
+    Similarity: _similarity,
+}
