@@ -60,6 +60,17 @@ def set_columns(estimator: Any, columns: Columns) -> None:
         estimator.__dict__.pop("feature_names_in_", None)
 
 
+def fitted_columns(estimator: Any) -> dict[str, Any]:
+    """Classes and columns that an estimator was fitted on; names only where X had some."""
+    names = ("classes_", "n_features_in_", "feature_names_in_")
+    return {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+
+
+def columns_of(fitted: Mapping[str, Any], kinds: tuple[ColumnKind, ...] | None) -> Columns:
+    """The columns among fitted attributes."""
+    return Columns(fitted["n_features_in_"], fitted.get("feature_names_in_"), kinds)
+
+
 def check_x(estimator: Any, X: Any) -> Any:
     """Rows to ask a fitted estimator about, in single or double precision."""
     return _matrix(estimator, X, known_kinds(estimator), reset=False)
