@@ -52,6 +52,7 @@ from .inputs import (
     fitted_columns,
     labels_to_expect,
     log_priors_and_costs,
+    on_numpy,
     set_columns,
 )
 from .notebook import html_of, mime_bundle
@@ -698,7 +699,8 @@ than two classes
         """
         engine = engine_for(X)
         if engine is None:
-            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+            with on_numpy():
+                return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         table = in_blocks(self, engine(X, y, sample_weight), reset=False)
         correct, total = table.add_up(count_correct, self._solve())
         return float(correct / total)
