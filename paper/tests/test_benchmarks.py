@@ -90,7 +90,7 @@ def empty(tmp_path, monkeypatch):
 
 
 def test_sizes_are_those_of_files_and_of_arrays_written_whole():
-    row = sizes.measure(EEMClassifier(60, random_state=0), 200, 3)
+    row = sizes.measure(EEMClassifier(60, scale="standard", random_state=0), 200, 3)
     squares = 3 * 5 * 8 * 60 * 60  # a scatter for each class and fold
     assert squares < row["whole_arrays_bytes"] < 1.5 * squares
     assert row["slim_bytes"] < row["saved_bytes"] < 0.8 * row["whole_arrays_bytes"]
