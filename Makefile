@@ -102,6 +102,7 @@ bench: .venv/paper  ## how fast: the limit, growth, latency and baselines, in a 
 	$(BIN)/eem-paper bench cluster $(FULL)
 	$(BIN)/eem-paper bench streaming $(FULL)
 	$(BIN)/eem-paper bench calls
+	$(BIN)/eem-paper bench sizes
 	$(BIN)/eem-paper bench speed $(if $(FULL),,--dataset mammography --dataset webpages --limit 60)
 	$(BIN)/eem-paper bench speed-page
 

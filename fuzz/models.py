@@ -27,11 +27,14 @@ import pandas as pd  # type: ignore[import-untyped]
 import pyarrow as pa
 import pyarrow.parquet as pq
 from safetensors.numpy import save_file
+from scipy.special import softmax
 
 from extreme_entropy import (
     EEKMClassifier,
     EEMClassifier,
+    ELMClassifier,
     ExtremeEntropyClassifier,
+    LSSVMClassifier,
     load,
     persistence,
 )
@@ -104,6 +107,8 @@ def subjects(folder: Path) -> list[Subject]:
         "EEKM": (EEKMClassifier(8, random_state=0), X, names[three].astype(object)),
         "EEKM polynomial": (EEKMClassifier(6, kernel="polynomial", scale="standard"), X, y),
         "leaves": (ExtremeEntropyClassifier(n_leaves=4, n_landmarks=6, random_state=0), X, three),
+        "ELM": (ELMClassifier(8, random_state=0), X, three),
+        "LS-SVM": (LSSVMClassifier(random_state=0), X[:40], y[:40]),
         "uncut": (ExtremeEntropyClassifier(n_landmarks=6, costs={"yes": 2.0}), frame, names[y * 2]),
     }
     found = []
@@ -133,9 +138,17 @@ def _asked(rows: Any) -> Callable[[Path], tuple[Any, Array, Array]]:
         model, X = load(path), rows
         if isinstance(X, pd.DataFrame) and hasattr(model, "feature_names_in_"):
             X = X.set_axis(model.feature_names_in_.tolist(), axis=1)  # names are as good as others
-        return model.classes_, model.predict_proba(X), model.predict(X)
+        return model.classes_, _probabilities(model, X), model.predict(X)
 
     return predict
+
+
+def _probabilities(model: Any, X: Any) -> Array:
+    """Probabilities; of outputs, where there are no others."""
+    if hasattr(model, "predict_proba"):
+        return model.predict_proba(X)
+    outputs = model.project(X)
+    return softmax(np.column_stack([-outputs, outputs]) if outputs.ndim == 1 else outputs, axis=1)
 
 
 def _asked_as_table(rows: pa.Table) -> Callable[[Path], tuple[Any, Array, Array]]:

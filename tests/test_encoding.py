@@ -28,6 +28,8 @@ from extreme_entropy.estimators.inputs import check_x
 from extreme_entropy.features.encoding import N_FOLDS, SMOOTHING, ColumnKind, plain_encoding
 from extreme_entropy.features.feature_map import same
 from extreme_entropy.features.scaling import ColumnStats
+from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.reading import open_table
 
 CLASSIFIERS = [
     EEMClassifier(30, relevance="uniform", random_state=0),
@@ -553,3 +555,36 @@ def test_models_merge_where_most_of_a_text_column_is_missing(tmp_path, rng):
     part = load(tmp_path / "a.eem").twin().fit(frame, y)
     assert np.isnan(ours.feature_map_.encoding.typical).any()
     assert ours.merge(part).summary_.counts.sum() == 400
+
+
+# -------------------------------------------------------------------- the model of the command
+
+
+def test_a_model_of_the_command_predicts_frames_with_text_gaps_and_dates_as_text(tmp_path):
+    """As pandas and polars read the same CSV file: dates are text there, unless one asks."""
+    rng, n = np.random.default_rng(0), 300
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(20, 70, n).astype(float),
+            "city": rng.choice(["Rome", "Oslo", "Bern"], n),
+            "seen": pd.date_range("2025-01-01", periods=n, freq="D").strftime("%Y-%m-%d"),
+        }
+    )
+    frame["ill"] = np.where((frame["age"] > 45) & (frame["city"] != "Oslo"), "yes", "no")
+    frame.loc[::11, "age"], frame.loc[::13, "city"], frame.loc[::17, "seen"] = np.nan, None, None
+    frame = frame.sample(frac=1, random_state=0)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    fit_table(open_table(tmp_path / "a.csv"), "ill", size=20).save(tmp_path / "m.eem")
+    model = load(tmp_path / "m.eem")
+    read = pd.read_csv(tmp_path / "a.csv").drop(columns="ill")
+    typed = read.assign(seen=pd.to_datetime(read["seen"]))
+    expected = model.predict_proba(typed)
+    assert (model.predict(typed) == frame["ill"]).mean() > 0.9
+    by_polars = pl.read_csv(tmp_path / "a.csv").drop("ill")
+    with_zone = read.assign(seen=read["seen"] + "T00:00:00+02:00")  # local time, as typed ones
+    for rows in (read, by_polars, by_polars.to_arrow(), with_zone):
+        np.testing.assert_array_equal(model.predict_proba(rows), expected)
+    for day in ("soon", "2025-02-30", "20250230", "2025-02"):
+        strange = read.assign(seen=[day, *read["seen"][1:]])
+        with pytest.raises(InputError, match="'seen' must hold dates"):
+            model.predict(strange)

@@ -23,6 +23,7 @@ from extreme_entropy_paper.benchmarks import (
     multiclass,
     onnx,
     relevance_cost,
+    sizes,
     speed,
     speed_page,
     streaming,
@@ -61,6 +62,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("docs/guide/clusters.md", cluster.page),
         ("docs/guide/large-data.md", streaming.page),
         ("docs/guide/onnx.md", onnx.page),
+        ("docs/guide/deploying.md", sizes.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):
@@ -96,6 +98,13 @@ def test_what_is_not_known_is_an_empty_cell():
 def empty(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "ROWS", tmp_path)
     return tmp_path
+
+
+def test_sizes_are_those_of_files_and_of_arrays_written_whole():
+    row = sizes.measure(EEMClassifier(60, scale="standard", random_state=0), 200, 3)
+    squares = 3 * 5 * 8 * 60 * 60  # a scatter for each class and fold
+    assert squares < row["whole_arrays_bytes"] < 1.5 * squares
+    assert row["slim_bytes"] < row["saved_bytes"] < 0.8 * row["whole_arrays_bytes"]
 
 
 def test_a_run_comes_back_with_what_it_was_measured_with(empty):

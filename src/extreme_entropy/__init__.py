@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .estimators.eekm import EEKMClassifier
     from .estimators.eem import EEMClassifier
     from .estimators.saving import load
+    from .estimators.trusted import TRUSTED_TYPES
     from .metrics import gmean_score
     from .selection.divergence_search import DivergenceSearch
     from .selection.eekm_cv import EEKMClassifierCV
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "TRUSTED_TYPES",
     "DivergenceSearch",
     "EEKMClassifier",
     "EEKMClassifierCV",
@@ -36,6 +38,7 @@ __all__ = [
 # Where each name lives. It is imported when it is wanted: scikit-learn takes a second, in which the
 # command would otherwise answer nothing, not even an interruption.
 _PLACES = {
+    "TRUSTED_TYPES": "estimators.trusted",
     "DivergenceSearch": "selection.divergence_search",
     "EEKMClassifier": "estimators.eekm",
     "EEKMClassifierCV": "selection.eekm_cv",

@@ -211,7 +211,7 @@ default="sig"
         else:
             row_weight = class_weight[labels] * (1.0 if weight is None else weight)
             beta = beta_from_rows(phi, X, T[labels], row_weight, ridge, self.n_jobs)
-        return Outputs(phi, beta.astype(X.dtype, copy=False), np.zeros(T.shape[1]))
+        return Outputs(phi, np.ascontiguousarray(beta, X.dtype), np.zeros(T.shape[1]))
 
     def _class_weight(self, counts: Array) -> Array:
         """What a row of each class weighs, where a class has `counts` rows."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from pathlib import Path
+from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -16,7 +17,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import FEW_SLICES, Threads
 from ..estimators.base import EntropyClassifier
-from ..estimators.inputs import check_rows, check_x, classes_of, set_columns
+from ..estimators.inputs import (
+    check_rows,
+    check_x,
+    classes_of,
+    columns_of,
+    fitted_columns,
+    set_columns,
+)
+from ..estimators.saving import save
+from ..estimators.schema import Rule, check_outputs, require
 from ..estimators.tables import InMemory
 from ..features.feature_map import FeatureMap
 from ..machine.predictor import project
@@ -30,7 +40,7 @@ class Outputs:
     """f(x) = φ(x)β + b."""
 
     phi: FeatureMap
-    readout: Array  # β   (h, k)
+    readout: Array  # β   (h, k), by rows as in a file, so that products have the same bits
     bias: Array  # b   (k,)
 
     def __call__(self, X: Any, n_jobs: int | None) -> Array:
@@ -51,6 +61,8 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
     classes_: Array
     _outputs: Outputs
     _validate_params: Callable[[], None]
+    # What else is fitted, and what it must be.
+    _also_fitted: ClassVar[dict[str, Rule]] = {}
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         name: EntropyClassifier._parameter_constraints[name]
@@ -129,6 +141,40 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         """
         outputs = self.project(X)
         return self.classes_[predicted_classes(outputs)]
+
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write the fitted classifier to a file, whole or not at all.
+
+        Parameters
+        ----------
+        path : path-like or binary file object
+            Where to. `extreme_entropy.load(path)` reads it back.
+        """
+        save(self, path)
+
+    def fitted_parts(self) -> dict[str, Any]:
+        """All that was learnt, by name."""
+        outputs = self._outputs
+        return {
+            **fitted_columns(self),
+            **{name: getattr(self, name) for name in self._also_fitted},
+            "feature_map_": outputs.phi,
+            "readout": outputs.readout,
+            "bias": outputs.bias,
+        }
+
+    def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
+        """Become fitted; ValueError unless these are the parts of one such classifier."""
+        check_outputs(parts, self._also_fitted)
+        phi = parts["feature_map_"]
+        outputs = Outputs(phi, parts["readout"], parts["bias"])
+        with np.errstate(all="ignore"):
+            of_typical = outputs(phi.encoding.typical[np.newaxis], None)
+        require(np.isfinite(of_typical).all(), "the outputs of a typical row", "finite", of_typical)
+        self._outputs, self.classes_ = outputs, parts["classes_"]
+        set_columns(self, columns_of(parts, phi.encoding.kinds))
+        self.__dict__.update({name: parts[name] for name in self._also_fitted})
+        return self
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_outputs")

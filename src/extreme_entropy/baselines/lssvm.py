@@ -32,6 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..engines.threads import Threads, blas_threads, chunks, dense
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
+from ..estimators.schema import FINITE, Number, Rule
 from ..estimators.tables import InMemory, sample_rows
 from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, Part, kernel_layer
@@ -187,6 +188,8 @@ default="rbf"
         "max_memory": [Interval(Real, 0, None, closed="neither"), None],
     }
 
+    _also_fitted: ClassVar[dict[str, Rule]] = {"gamma_": Number(-FINITE, FINITE)}
+
     def __init__(
         self,
         C: float = 1.0,
@@ -235,7 +238,7 @@ default="rbf"
                 IndefiniteWarning,
             )
         self.gamma_ = gamma
-        return Outputs(phi, alpha, b)
+        return Outputs(phi, np.ascontiguousarray(alpha), b)
 
     def _row_weight(self, labels: Array, weight: Array | None) -> Array:
         """w: by the row's own class, never by one-against-the-rest, so that all share K + D."""

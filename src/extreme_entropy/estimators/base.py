@@ -48,11 +48,15 @@ from .inputs import (
     Costs,
     check_x,
     classes_of,
+    columns_of,
+    fitted_columns,
     labels_to_expect,
     log_priors_and_costs,
+    on_numpy,
     set_columns,
 )
 from .notebook import html_of, mime_bundle
+from .schema import check_machine, require
 from .tables import (
     InMemory,
     Sampled,
@@ -375,8 +379,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         self._check_sums()
         twin = self._unfitted()
-        names, kinds = getattr(self, "feature_names_in_", None), self.feature_map_.encoding.kinds
-        columns = Columns(self.n_features_in_, names, kinds)
+        columns = columns_of(fitted_columns(self), self.feature_map_.encoding.kinds)
         twin.set_fitted(columns, self.classes_, self.feature_map_, self.summary_.emptied())
         twin._is_twin = True
         return twin
@@ -481,6 +484,33 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         set_columns(self, columns)
         self.classes_, self.feature_map_, self.summary_ = classes, feature_map, summary
         self._predictor = None
+        return self
+
+    def fitted_parts(self, *, solved: bool = True) -> dict[str, Any]:
+        """All that was learnt, by name; `solved`: with its machine, if that can be solved."""
+        solved &= bool(self.summary_.counts.any(axis=1).all())
+        return {
+            **fitted_columns(self),
+            "feature_map_": self.feature_map_,
+            "summary_": self.summary_,
+            "is_twin": self._is_twin,
+            "machine": self.machine_ if solved else None,
+        }
+
+    def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
+        """Become fitted; ValueError unless these are the parts of one such classifier."""
+        check_machine(parts, forest=self._spec is ForestSpec)
+        phi, classes, machine = (parts[name] for name in ("feature_map_", "classes_", "machine"))
+        log_priors_and_costs(self.priors, self.costs, classes)
+        self.set_fitted(columns_of(parts, phi.encoding.kinds), classes, phi, parts["summary_"])
+        self._is_twin = parts["is_twin"]
+        if machine is not None:
+            predictor = predictor_of(phi, machine, classes)
+            with np.errstate(all="ignore"):
+                projection = predictor.project(phi.encoding.typical[np.newaxis])
+                total = float(predictor.answer("probability", projection).sum())
+            require(abs(total - 1) < 1e-6, "the probabilities of a typical row", "1 in all", total)
+            self._predictor = predictor
         return self
 
     def _become(self, learner: Self) -> Self:
@@ -669,7 +699,8 @@ than two classes
         """
         engine = engine_for(X)
         if engine is None:
-            return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+            with on_numpy():
+                return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         table = in_blocks(self, engine(X, y, sample_weight), reset=False)
         correct, total = table.add_up(count_correct, self._solve())
         return float(correct / total)
@@ -853,7 +884,7 @@ than two classes
         sums : bool, default=True
             False writes what `slim()` keeps: a small file, for predictions alone.
         """
-        from .saving import save  # which knows all classifiers, and so comes after them
+        from .saving import save  # which knows this class, and so comes after it
 
         save(self if sums else self.slim(), path)
 

@@ -6,10 +6,11 @@ text and those whose type says so (or that `categorical_features` names), whatev
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from numbers import Integral, Number, Real
 from typing import Any
 
@@ -25,6 +26,7 @@ DISTINCT = 0.9  # of the rows: text with more different values is an identifier
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 SEVERAL = 20  # rows, from which on a column may be recognised as an identifier
 MANY = 1000  # rows, from which on whole numbers that all differ are one
+ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")  # the day, perhaps with a time
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +227,9 @@ def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
         return np.zeros(len(cells.values))
     if kind.labels is None:
         wanted = "date" if kind.kind == "date" else "number"
+        if wanted == "date" and (days := _iso_dates(cells.labels)) is not None:
+            missing = np.isnan(cells.values)
+            return days[np.where(missing, len(cells.labels), cells.values).astype(np.intp)]
         if cells.kind != wanted and not np.isnan(cells.values).all():
             held = cells.labels[0] if cells.labels else f"{cells.kind}s"
             raise InputError(
@@ -243,6 +248,20 @@ def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
     positions = np.array([codes.get(label, -1) for label in cells.labels] + [np.nan])
     missing = np.isnan(cells.values)
     return positions[np.where(missing, len(cells.labels), cells.values).astype(np.intp)]
+
+
+def _iso_dates(labels: Sequence[Any]) -> Array | None:
+    """Text as dates in seconds, and NaN at the end; None unless all are dates as 2026-11-17."""
+    found = []
+    for label in labels:
+        if not isinstance(label, str) or not ISO_DATE.match(label):
+            return None
+        try:
+            local = datetime.fromisoformat(label).replace(tzinfo=None)
+        except ValueError:  # the 30th of February
+            return None
+        found.append(np.datetime64(local, "us"))
+    return np.append(_seconds(np.array(found)), np.nan) if found else None
 
 
 def _order(label: Any) -> tuple[str, Any]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn import config_context, get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
@@ -58,6 +60,24 @@ def set_columns(estimator: Any, columns: Columns) -> None:
         estimator.feature_names_in_ = columns.names
     else:
         estimator.__dict__.pop("feature_names_in_", None)
+
+
+def fitted_columns(estimator: Any) -> dict[str, Any]:
+    """Classes and columns that an estimator was fitted on; names only where X had some."""
+    names = ("classes_", "n_features_in_", "feature_names_in_")
+    return {name: getattr(estimator, name) for name in names if hasattr(estimator, name)}
+
+
+def columns_of(fitted: Mapping[str, Any], kinds: tuple[ColumnKind, ...] | None) -> Columns:
+    """The columns among fitted attributes."""
+    return Columns(fitted["n_features_in_"], fitted.get("feature_names_in_"), kinds)
+
+
+def on_numpy() -> AbstractContextManager[None]:
+    """Where scikit-learn takes arrays of any library as NumPy's, whatever its configuration."""
+    if get_config().get("array_api_dispatch"):
+        return config_context(array_api_dispatch=False)
+    return nullcontext()
 
 
 def check_x(estimator: Any, X: Any) -> Any:
@@ -175,29 +195,32 @@ def _matrix(
         # The names and number of columns.
         validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         X = read(X, kinds)
-        if isinstance(y, str):
-            return check_array(X, input_name="X", **options)
-        return check_X_y(X, y, **options)
+        with on_numpy():
+            if isinstance(y, str):
+                return check_array(X, input_name="X", **options)
+            return check_X_y(X, y, **options)
     coded = [j for j, kind in enumerate(kinds or ()) if kind.labels or kind.kind == "date"]
     if coded:
         raise InputError(
             f"X must be a data frame, as in training, since its columns {coded[:10]} hold "
             f"categories or dates; it is {type(X).__name__}."
         )
-    return validate_data(estimator, X, y, reset=reset, **options)
+    with on_numpy():
+        return validate_data(estimator, X, y, reset=reset, **options)
 
 
 def check_weight(X: Any, sample_weight: Any, *, some: bool = True) -> Array:
     """Weights of the rows; zeros are allowed, but not everywhere if `some` must be positive."""
-    weight: Array = column_or_1d(
-        check_array(
-            sample_weight,
-            ensure_2d=False,
-            dtype=np.float64,
-            ensure_min_samples=0,
-            input_name="sample_weight",
+    with on_numpy():
+        weight: Array = column_or_1d(
+            check_array(
+                sample_weight,
+                ensure_2d=False,
+                dtype=np.float64,
+                ensure_min_samples=0,
+                input_name="sample_weight",
+            )
         )
-    )
     check_consistent_length(X, weight)
     if (weight < 0).any():
         raise InputError(

@@ -10,31 +10,31 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
+from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
-from ..machine.predictor import predictor_of
 from .base import EntropyClassifier
-from .classifier import ExtremeEntropyClassifier
-from .eekm import EEKMClassifier
-from .eem import EEMClassifier
-from .inputs import Columns, log_priors_and_costs
-from .schema import FIELDS, Scalar, check_fitted, require
+from .schema import FIELDS, Scalar, require
 
 Array = np.ndarray[Any, Any]
 
-ESTIMATORS: dict[str, type[EntropyClassifier]] = {
-    cls.__name__: cls for cls in (EEMClassifier, EEKMClassifier, ExtremeEntropyClassifier)
+# What can be saved ↦ the module that it lies in, imported where a file names it.
+CLASSIFIERS = {
+    "EEMClassifier": "extreme_entropy.estimators.eem",
+    "EEKMClassifier": "extreme_entropy.estimators.eekm",
+    "ExtremeEntropyClassifier": "extreme_entropy.estimators.classifier",
+    "ELMClassifier": "extreme_entropy.baselines.elm",
+    "WELMClassifier": "extreme_entropy.baselines.elm",
+    "LSSVMClassifier": "extreme_entropy.baselines.lssvm",
 }
 PARTS = {cls.__name__: cls for cls in FIELDS}
-# What fit sets; names of columns come only where X had some.
-FITTED = ("classes_", "n_features_in_", "feature_names_in_", "feature_map_", "summary_")
 SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
 WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 FEWEST_HALVED = 8  # rows of a square array of which only half is written
@@ -42,23 +42,30 @@ LONGEST_LABEL = 1000  # characters, which each predicted label takes
 WIDTHS = f"'|O' or '<U' and at most {LONGEST_LABEL}"
 
 
-def save(estimator: EntropyClassifier, path: str | Path | BinaryIO) -> None:
+class Savable(Protocol):
+    """A classifier that can be written to a file."""
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+
+    def fitted_parts(self) -> dict[str, Any]:
+        """All that was learnt, by name: plain values, arrays and dataclasses of `schema`."""
+
+    def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
+        """Become fitted; ValueError unless these are the parts of one such classifier."""
+
+
+def save(estimator: Savable, path: str | Path | BinaryIO) -> None:
     """Write a fitted classifier to a file."""
     persistence.write(path, *pack(estimator))
 
 
-def pack(
-    estimator: EntropyClassifier, *, solved: bool = True
-) -> tuple[dict[str, Any], dict[str, Array]]:
+def pack(estimator: Savable, **options: bool) -> tuple[dict[str, Any], dict[str, Array]]:
     """A fitted classifier as plain values and arrays, which `unpack` takes.
 
-    With its machine, if that can be solved.
+    Options are those of its `fitted_parts`.
     """
     check_is_fitted(estimator)
-    solved &= bool(estimator.summary_.counts.any(axis=1).all())
-    fitted = {name: getattr(estimator, name) for name in FITTED if hasattr(estimator, name)}
-    fitted["is_twin"] = estimator._is_twin
-    fitted["machine"] = estimator.machine_ if solved else None
+    fitted = estimator.fitted_parts(**options)
     arrays: dict[str, Array] = {}
     values = {
         "estimator": type(estimator).__name__,
@@ -69,7 +76,7 @@ def pack(
         "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
     try:
-        unpack(values, arrays, "")
+        _unpacked(values, arrays, "")
     except FileFormatError as error:
         raise InputError(
             f"Only what can be loaded again is saved; {error.__cause__}. Numbers so large or small "
@@ -78,7 +85,7 @@ def pack(
     return values, arrays
 
 
-def plain_parameters(estimator: EntropyClassifier) -> dict[str, Any]:
+def plain_parameters(estimator: Savable) -> dict[str, Any]:
     """All parameters; a generator, which cannot be written down, has done its work."""
     parameters = estimator.get_params(deep=False)
     return {
@@ -87,7 +94,7 @@ def plain_parameters(estimator: EntropyClassifier) -> dict[str, Any]:
     }
 
 
-def load(path: str | Path | bytes | BinaryIO) -> EntropyClassifier:
+def load(path: str | Path | bytes | BinaryIO) -> Any:
     """Read a classifier that `save` wrote.
 
     Parameters
@@ -97,8 +104,9 @@ def load(path: str | Path | bytes | BinaryIO) -> EntropyClassifier:
 
     Returns
     -------
-    ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
-        The fitted classifier; its predictions are the same to the last bit.
+    classifier
+        The fitted classifier, of the class that was saved; its predictions are the same to the
+        last bit.
 
     Examples
     --------
@@ -114,52 +122,36 @@ def load(path: str | Path | bytes | BinaryIO) -> EntropyClassifier:
     >>> bool((again.predict_proba(X) == classifier.predict_proba(X)).all())
     True
     """
-    return unpack(*persistence.read(path), persistence.name_of(path))
+    return _unpacked(*persistence.read(path), persistence.name_of(path))
 
 
 def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
+    """The classifier with sums in the values and arrays of a file."""
+    estimator = _unpacked(values, arrays, path)
+    with understood(path):
+        known = isinstance(estimator, EntropyClassifier)
+        require(known, "the estimator", "one that keeps sums", type(estimator).__name__)
+    return estimator
+
+
+def _unpacked(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> Any:
     """The classifier in the values and arrays of a file."""
     with understood(path):
         require(isinstance(values, dict), "the header", "an object", type(values).__name__)
         require(set(values) <= set(SECTIONS), "the header", f"among {SECTIONS}", sorted(values))
         name, arrays = values["estimator"], dict(arrays)
-        require(name in ESTIMATORS, "the estimator", " or ".join(ESTIMATORS), name)
+        require(name in CLASSIFIERS, "the estimator", " or ".join(CLASSIFIERS), name)
         parameters = {k: _unpack(v, arrays) for k, v in values["parameters"].items()}
         fitted = {k: _unpack(v, arrays) for k, v in values["fitted"].items()}
         require(not arrays, "each array", "a part of the classifier", next(iter(arrays), ""))
-        known = ESTIMATORS[name]().get_params(deep=False)
+        kind = getattr(import_module(CLASSIFIERS[name]), name)
+        known = kind().get_params(deep=False)
         require(
             set(parameters) == set(known), "parameters", " and ".join(known), sorted(parameters)
         )
-        estimator = ESTIMATORS[name](**parameters)
+        estimator = kind(**parameters)
         estimator._validate_params()
-        check_fitted(fitted, forest=isinstance(estimator, ExtremeEntropyClassifier))
-        log_priors_and_costs(estimator.priors, estimator.costs, fitted["classes_"])
-        return _become(estimator, **fitted)
-
-
-def _become(
-    estimator: EntropyClassifier,
-    classes_: Array,
-    n_features_in_: int,
-    feature_map_: Any,
-    summary_: Any,
-    is_twin: bool,
-    machine: Any,
-    feature_names_in_: Array | None = None,
-) -> EntropyClassifier:
-    """An unfitted classifier with what another one has learnt."""
-    columns = Columns(n_features_in_, feature_names_in_, feature_map_.encoding.kinds)
-    estimator.set_fitted(columns, classes_, feature_map_, summary_)
-    estimator._is_twin = is_twin
-    if machine is not None:
-        predictor = predictor_of(feature_map_, machine, classes_)
-        with np.errstate(all="ignore"):
-            projection = predictor.project(feature_map_.encoding.typical[np.newaxis])
-            total = float(predictor.answer("probability", projection).sum())
-        require(abs(total - 1) < 1e-6, "the probabilities of a typical row", "1 in all", total)
-        estimator._predictor = predictor
-    return estimator
+        return estimator.set_fitted_parts(fitted)
 
 
 @contextmanager

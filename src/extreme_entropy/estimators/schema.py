@@ -141,9 +141,15 @@ class Numbers:
         most = sizes[self.most] - 1 if isinstance(self.most, str) else self.most
         value = value[~np.isnan(value)] if self.gaps else value
         if value.size:
-            low, high = value.min(), value.max()  # NaN, if there is one
+            low, high = value.min().item(), value.max().item()  # NaN, if there is one
             inside = f"numbers from {self.least:g} to {most:g}"
             require(self.least <= low and high <= most, where, inside, f"{low:g} to {high:g}")
+
+
+class Floats(Numbers):
+    """The same in single or double precision."""
+
+    dtypes = ("float64", "float32")
 
 
 class Indices(Numbers):
@@ -507,25 +513,18 @@ LAWS: dict[type, Law] = {
 }
 
 
-def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
-    """Raise ValueError unless these are the parts of one fitted classifier."""
-    kinds = (Forest, ForestSummary, ForestMachine) if forest else (FeatureMap, Summary, Machine)
-    slim = isinstance(fitted.get("summary_"), ClassCounts)
-    rules: dict[str, Rule] = {
-        "n_features_in_": Whole(1, equal="d"),
-        "feature_map_": One(kinds[0]),
-        "summary_": One(ClassCounts if slim else kinds[1]),
-        "machine": One(kinds[2]) if slim else Maybe(One(kinds[2])),
-        "is_twin": Flag(),
-    }
+def check_parts(fitted: dict[str, Any], rules: dict[str, Rule]) -> None:
+    """Raise ValueError unless these are classes, columns, and parts that the rules ask for."""
+    rules = {"n_features_in_": Whole(1, equal="d"), **rules}
     names = {*rules, "classes_", *{"feature_names_in_"} & set(fitted)}
     require(set(fitted) == names, "fitted", " and ".join(sorted(names)), sorted(fitted))
     classes = fitted["classes_"]
     sorted_labels = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1
     sorted_labels = sorted_labels and np.array_equal(np.unique(classes), classes)
     require(sorted_labels, "classes_", "two or more labels in increasing order", classes)
-    n_pairs = len(classes) * (len(classes) - 1) // 2
-    sizes = {"classes": len(classes), "pairs": n_pairs, "all pairs": n_pairs}
+    n = len(classes)
+    sizes = {"classes": n, "outputs": 1 if n == 2 else n}
+    sizes["pairs"] = sizes["all pairs"] = n * (n - 1) // 2
     for name, rule in rules.items():
         rule.check(fitted[name], sizes, name)
     if "feature_names_in_" in fitted:
@@ -533,6 +532,19 @@ def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
         named = isinstance(columns, np.ndarray) and columns.shape == (sizes["d"],)
         named = named and all(isinstance(name, str) for name in columns.tolist())
         require(named, "feature_names_in_", f"{sizes['d']} names", columns)
+
+
+def check_machine(fitted: dict[str, Any], *, forest: bool) -> None:
+    """Raise ValueError unless these are φ, sums and machine of one fitted classifier."""
+    kinds = (Forest, ForestSummary, ForestMachine) if forest else (FeatureMap, Summary, Machine)
+    slim = isinstance(fitted.get("summary_"), ClassCounts)
+    rules: dict[str, Rule] = {
+        "feature_map_": One(kinds[0]),
+        "summary_": One(ClassCounts if slim else kinds[1]),
+        "machine": One(kinds[2]) if slim else Maybe(One(kinds[2])),
+        "is_twin": Flag(),
+    }
+    check_parts(fitted, rules)
     phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
     maps = phi.maps if forest else [phi]
     solved = [leaf.machine for leaf in machine.leaves] if forest and machine else [machine]
@@ -550,3 +562,17 @@ def check_fitted(fitted: dict[str, Any], *, forest: bool) -> None:
     sums = summary.leaves if forest else [summary]
     agree = [len(own.moments[0][0].mean) for own in sums] == sizes_of_maps
     require(agree, "summary_", "of the features of φ", "not")
+
+
+def check_outputs(fitted: dict[str, Any], more: dict[str, Rule]) -> None:
+    """Raise ValueError unless these are φ and outputs φ(x)β + b of one fitted classifier."""
+    rules: dict[str, Rule] = {
+        "feature_map_": One(FeatureMap),
+        "readout": Floats("features", "outputs"),
+        "bias": Numbers("outputs"),
+    }
+    check_parts(fitted, rules | more)
+    phi = fitted["feature_map_"]
+    plain = len(phi.parts) == 1 and phi.parts[0].whitening is None
+    require(plain, "feature_map_", "of one layer alone", "not")
+    require(len(fitted["readout"]) == phi.h, "readout", "of the features of φ", "not")

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..entropy.kde import kde_divergence
 from ..errors import InputError, warn
+from ..estimators.inputs import on_numpy
 from ..machine.machine import floored
 from ..pipelines import at_last_step
 from ..progress import with_progress
@@ -164,7 +165,9 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         candidates = self._candidates()
         if sample_weight is not None:
             fit_params = {"sample_weight": sample_weight, **fit_params}
-        trials = self._trials(candidates, X, column_or_1d(y, warn=True), fit_params)
+        with on_numpy():
+            y = column_or_1d(y, warn=True)
+        trials = self._trials(candidates, X, y, fit_params)
         divergences, fit_times, score_times = np.empty((3, len(candidates)))
         best: Trial | None = None
         for i, trial in enumerate(trials):

@@ -13,7 +13,7 @@ from .root import LazyGroup
     modules=(
         *("quick", "limit", "growth", "latency", "one_pass", "entropy", "command", "calls"),
         *("cluster", "streaming", "speed", "defaults", "multiclass", "speed_page"),
-        *("relevance_cost", "tables", "large", "more_rows", "front_page", "onnx"),
+        *("relevance_cost", "tables", "large", "more_rows", "front_page", "onnx", "sizes"),
     ),
 )
 def bench() -> None:
