@@ -63,6 +63,7 @@ from .tables import (
     engine_for,
     explain_block,
     in_blocks,
+    name_of_answer,
 )
 
 Array = np.ndarray[Any, Any]
@@ -647,7 +648,7 @@ than two classes
         table = in_blocks(self, engine(X, None, None), reset=False)
         shared = table.dtype, table.columns, predictor
         nothing = predictor.explain(np.zeros((1, table.columns.n)))[:0]
-        return table.blocks.each(explain_block, *shared, like=nothing)
+        return table.blocks.each(explain_block, *shared, like=nothing, name="contributions")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted.
@@ -758,7 +759,7 @@ than two classes
         table = in_blocks(self, engine(X, None, None), reset=False)
         shared = table.dtype, table.columns, predictor, kind
         nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
-        return table.blocks.each(answer_block, *shared, like=nothing)
+        return table.blocks.each(answer_block, *shared, like=nothing, name=name_of_answer(kind))
 
     def _warn(self, diagnostics: tuple[str, ...], rows: Array) -> None:
         if "degenerate" in diagnostics:
