@@ -106,12 +106,17 @@ def session():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that starts soon, for little work
     settings = {
         "spark.connect.grpc.binding.port": port,
+        "spark.driver.extraJavaOptions": quick,
         "spark.driver.memory": "512m",
+        "spark.executor.extraJavaOptions": quick,
         "spark.executor.memory": "512m",
         "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
         "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": 2,
         "spark.task.maxFailures": 3,
         "spark.ui.enabled": "false",
@@ -315,9 +320,9 @@ def test_tables_that_are_none_are_refused(session, rows, fitted):
     numbers = rows.select(*X, "label")
     with pytest.raises(InputError, match="must be rows"):
         new().fit(session.createDataFrame([], numbers.schema), "label")
-    with pytest.raises(InputError, match="`y` must name one of its columns.*'target'"):
+    with pytest.raises(InputError, match=r"`y` must name one of its columns.*'target'"):
         new().fit(numbers, "target")
-    with pytest.raises(InputError, match="`sample_weight` must name.*it is ndarray"):
+    with pytest.raises(InputError, match=r"`sample_weight` must name.*it is ndarray"):
         new().fit(numbers, "label", np.ones(N))
     with pytest.raises(InputError, match="different names; \\['a'\\]"):
         new().fit(numbers.select("*", "a"), "label")
