@@ -180,7 +180,8 @@ def _sum_of_each_place(batches: Batches) -> Batches:
     """One sum for each place, numbered by it, to be added to the others at one place."""
     for place, parts in groupby(_read(batches), key=itemgetter(0)):
         with one_blas_thread():
-            yield _written(Sum(0, place, add_in_turn(part.sum for part in parts)))
+            total = add_in_turn(part.sum for part in parts)
+        yield _written(Sum(0, place, total))
 
 
 def add_in_turn(parts: Iterable[Any]) -> Any:
