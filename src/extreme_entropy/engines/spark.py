@@ -47,7 +47,7 @@ class Roles(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        return [*self.features, *filter(None, self[1:])]
+        return list(dict.fromkeys([*self.features, *filter(None, self[1:])]))
 
     def block(self, rows: Any) -> Block:
         """Rows of a table of Arrow."""
@@ -81,7 +81,8 @@ class SparkBlocks:
 
     def add_up(self, work: Callable[..., T], *shared: Any) -> T:
         """Σ work(block, *shared), on executors."""
-        rows = self.frame.select(*map(_quoted, self.roles.names))
+        columns = self.frame.columns
+        rows = _numbered(self.frame).select(*(f"c{columns.index(x)}" for x in self.roles.names))
         task = partial(_sum_of_partition, work, shared, self.roles, self.no_rows)
         sums = rows.mapInArrow(task, SUMS)
         for places in ("place", 1):
@@ -101,8 +102,8 @@ class SparkBlocks:
                 "Rename it (withColumnRenamed), or leave it out (drop)."
             )
         schema = types.StructType([*self.frame.schema, types.StructField(name, _type_of(like))])
-        task = partial(_answers, work, shared, self.roles.features, like.dtype, name)
-        return self.frame.mapInArrow(task, schema)
+        task = partial(_answers, work, shared, self.roles.features, like.dtype, schema.names)
+        return _numbered(self.frame).mapInArrow(task, schema)
 
 
 def blocks(X: Any, y: Any = None, weight: Any = None) -> SparkBlocks:
@@ -124,6 +125,11 @@ def blocks(X: Any, y: Any = None, weight: Any = None) -> SparkBlocks:
             f"{X.schema[y].dataType.simpleString()}. Cast it, to string for example."
         )
     return SparkBlocks(X, Roles([name for name in columns if name not in (y, weight)], y, weight))
+
+
+def _numbered(frame: Any) -> Any:
+    """The same rows with plain names: mapInArrow does not take those with dots."""
+    return frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
 
 
 def _computed(sums: Any) -> Any:
@@ -162,8 +168,8 @@ def _sum_of_partition(
 ) -> Batches:
     """work(block, *shared) of the block that a partition is."""
     number, parts = _partition(), list(batches)
-    block = roles.block(pa.Table.from_batches(parts) if parts else no_rows)
-    del parts
+    rows = pa.Table.from_batches(parts).rename_columns(roles.names) if parts else no_rows
+    block = roles.block(rows)
     yield _written(Sum(isqrt(number), number, _result(number, work, block, shared)))
 
 
@@ -205,16 +211,16 @@ def _answers(
     shared: tuple[Any, ...],
     features: list[str],
     dtype: np.dtype[Any],
-    name: str,
+    names: list[str],
     batches: Batches,
 ) -> Batches:
-    """The rows with a column of answers."""
+    """The rows with a column of answers, the last of these names."""
     number = _partition()
     for batch in batches:
-        block = Block(pa.Table.from_batches([batch]).select(features))
+        rows = pa.Table.from_batches([batch]).rename_columns(names[:-1])
         with one_blas_thread():
-            found = on_block(number, work, block, *shared)
-        yield batch.append_column(name, _column(np.asarray(found, dtype)))
+            found = on_block(number, work, Block(rows.select(features)), *shared)
+        yield pa.RecordBatch.from_arrays([*batch, _column(np.asarray(found, dtype))], names)
 
 
 def _partition() -> int:
@@ -237,11 +243,6 @@ def _read(batches: Iterable[Any]) -> Iterator[Sum]:
 
 
 # -------------------------------------------------------------------- types
-
-
-def _quoted(name: str) -> str:
-    """A column's name as it is, also with dots."""
-    return f"`{name.replace('`', '``')}`"
 
 
 def _made_up(kind: Any) -> Any:
