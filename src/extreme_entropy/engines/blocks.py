@@ -19,7 +19,10 @@ T = TypeVar("T")
 
 
 # The package that the type of X comes from ↦ the module that works on its blocks.
-ENGINES = {"dask": "extreme_entropy.engines.dask"}
+ENGINES = {
+    "dask": "extreme_entropy.engines.dask",
+    "pyspark": "extreme_entropy.engines.spark",
+}
 
 
 class Block(NamedTuple):
@@ -31,7 +34,11 @@ class Block(NamedTuple):
 
 
 class Blocks(Protocol):
-    """Rows in numbered blocks."""
+    """Rows in numbered blocks.
+
+    Where rows may have more columns than a classifier was fitted on, a further method
+    `select(names)` gives the blocks with those alone as features.
+    """
 
     @property
     def like(self) -> Any:
@@ -43,10 +50,10 @@ class Blocks(Protocol):
         What is shared reaches every place once; only the sum comes back.
         """
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array) -> Any:
+    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
         """work(block, *shared) of each block, one after another and not before it is asked for.
 
-        `like` is such an answer without rows.
+        `like` is such an answer without rows, `name` a word for what it holds.
         """
 
 

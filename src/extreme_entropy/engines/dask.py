@@ -57,9 +57,9 @@ class DaskBlocks:
         leaves: list[Any] = [(name, i) for i in range(len(self.keys))]
         return self._computed(name, tree(leaves, add_tasks), graph)
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array) -> Any:
+    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
         """A lazy array of work(block, *shared), block after block."""
-        name = _new_name(work)
+        name = f"{name}-{uuid4().hex}"
         tail, chunks = (0,) * (like.ndim - 1), tuple((n,) for n in like.shape[1:])
         graph = self._tasks(name, work, shared, tail)
         return da.Array(graph, name, chunks=(self.lengths, *chunks), meta=like)

@@ -67,6 +67,7 @@ from .tables import (
     engine_for,
     explain_block,
     in_blocks,
+    name_of_answer,
 )
 
 Array = np.ndarray[Any, Any]
@@ -136,9 +137,10 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
 (n_samples, n_features)
             Rows to learn from. float32 is worked on in single precision. Blocks of a Dask
-            collection are worked on where they lie.
-        y : array-like or Dask collection of shape (n_samples,)
-            Labels of two or more classes.
+            collection and partitions of a Spark DataFrame are worked on where they lie.
+        y : array-like or Dask collection of shape (n_samples,), or str
+            Labels of two or more classes; where X is a Spark DataFrame, the name of the column
+            that holds them. So it is with `sample_weight`.
         sample_weight : array-like or Dask collection of shape (n_samples,), optional
             A weight counts as repetition of the row: 2 is the row twice, 0 is no row. Weights
             below one say how much rows count beside each other: all of 1/n are as all of 1.
@@ -677,7 +679,7 @@ than two classes
         table = in_blocks(self, engine(X, None, None), reset=False)
         shared = table.dtype, table.columns, predictor
         nothing = predictor.explain(np.zeros((1, table.columns.n)))[:0]
-        return table.blocks.each(explain_block, *shared, like=nothing)
+        return table.blocks.each(explain_block, *shared, like=nothing, name="contributions")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted.
@@ -789,7 +791,7 @@ than two classes
         table = in_blocks(self, engine(X, None, None), reset=False)
         shared = table.dtype, table.columns, predictor, kind
         nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
-        return table.blocks.each(answer_block, *shared, like=nothing)
+        return table.blocks.each(answer_block, *shared, like=nothing, name=name_of_answer(kind))
 
     def _warn(self, diagnostics: tuple[str, ...], rows: Array) -> None:
         if "degenerate" in diagnostics:

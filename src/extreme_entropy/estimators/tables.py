@@ -422,6 +422,9 @@ def as_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool)
 
 def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
     """Blocks whose columns are those that the estimator knows, or shall know."""
+    names, select = getattr(estimator, "feature_names_in_", None), getattr(blocks, "select", None)
+    if not reset and names is not None and select is not None:
+        blocks = select(names.tolist())
     columns, dtype = check_columns(estimator, blocks, reset=reset)
     return InBlocks(columns, blocks, dtype)
 
@@ -583,6 +586,13 @@ def answer_block(
     """The answer to each row of a block, perhaps to none."""
     X, _, _ = check_block(block, dtype, columns)
     return predictor.answer(kind, predictor.project(X, Threads(1)))
+
+
+def name_of_answer(kind: Answer) -> str:
+    """What a column with such answers is called."""
+    if isinstance(kind, str):
+        return "prediction" if kind == "label" else kind.replace(" ", "_")
+    return "prediction_set"
 
 
 def explain_block(

@@ -60,7 +60,8 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             return features_of(phi, check_x(self, X), Threads(self.n_jobs))
         table = in_blocks(self, engine(X, None, None), reset=False)
         nothing = np.empty((0, phi.h), table.dtype)
-        return table.blocks.each(transform_block, table.dtype, table.columns, phi, like=nothing)
+        shared = table.dtype, table.columns, phi
+        return table.blocks.each(transform_block, *shared, like=nothing, name="features")
 
     @property
     def _n_features_out(self) -> int:

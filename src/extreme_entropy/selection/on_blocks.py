@@ -136,7 +136,8 @@ class FoldedBlocks:
     def lazy_folds(self) -> Any:
         """The fold of each row, when it is asked for."""
         shared = self.table.dtype, self.table.columns, FoldRule(self.rule.content, self.n_folds)
-        return self.table.blocks.each(folds_in, *shared, like=np.empty(0, np.intp))
+        nothing = np.empty(0, np.intp)
+        return self.table.blocks.each(folds_in, *shared, like=nothing, name="fold")
 
 
 # -------------------------------------------------------------------- work on a block

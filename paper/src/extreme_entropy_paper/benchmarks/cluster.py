@@ -1,16 +1,21 @@
-"""What does a cluster cost? Dask workers beside threads, and the cost model beside both.
+"""What does a cluster cost? Dask workers beside threads, and the cost model beside both; Spark.
 
 Rows are made up on the workers and kept there (`persist`), as they would be read from files, before
 time is taken; workers keep freed memory (see docs/guide/clusters.md). Threads fit the same rows in
 memory.
 The model has six constants, all measured here on one core: see `constants`.
+
+`--spark` times fits of each engine on the same rows. Spark keeps them in its executors' memory
+(`cache`). Rows say how busy the computer was, also with other work (`load`).
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import sys
 import time
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
@@ -20,7 +25,7 @@ import numpy as np
 from extreme_entropy import EEMClassifier
 
 from ..places import ROOT
-from ..store import Row, Run, add_run, measured_on, newest
+from ..store import Row, Run, add_run, measured_on, runs
 from .markdown import cell, embed
 from .measure import best_seconds
 from .samples import two_classes
@@ -171,6 +176,41 @@ def on_cluster(n: int, size: int, h: int, workers: int, repeats: int) -> tuple[f
         return min(first, *others) if others else first, moved
 
 
+def on_spark(n: int, size: int, h: int, workers: int, repeats: int) -> float:
+    """The best time of a fit on executors of one core each, which keep the rows in memory."""
+    from pyspark.sql import SparkSession
+
+    def make(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                X, y = block(number * size, size)
+                columns = {f"x{j}": X[:, j] for j in range(D)}
+                yield from pa.table({**columns, "label": y}).to_batches(10_000)
+
+    schema = ", ".join(f"x{j} double" for j in range(D)) + ", label long"
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    builder = SparkSession.builder.master(f"local-cluster[{workers},1,2048]")
+    for name, value in {
+        "spark.executor.memory": "2g",
+        "spark.executorEnv.PYTHONPATH": os.pathsep.join(sys.path),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    try:
+        rows = session.range(0, n // size, 1, n // size).mapInArrow(make, schema).cache()
+        rows.count()
+        model = EEMClassifier(h, random_state=SEED)
+        model.fit(rows, "label")  # once before it counts: workers import what they need
+        return best_seconds(partial(model.fit, rows, "label"), repeats=repeats)[0]
+    finally:
+        session.stop()
+
+
 def sent(client: Any) -> float:
     """Bytes of results that workers have sent to others so far."""
 
@@ -211,6 +251,27 @@ def measure(n: int, h: int, size: int, repeats: int) -> list[Row]:
     return measured
 
 
+def measure_engines(n: int, h: int, size: int, workers: int, repeats: int) -> list[Row]:
+    """Fits of each engine on the same rows."""
+    engines: dict[str, Callable[..., float]] = {
+        "threads": on_threads,
+        "dask": lambda *given: on_cluster(*given)[0],
+        "spark": on_spark,
+    }
+    measured: list[Row] = []
+    for engine, timed in engines.items():
+        seconds = timed(n, size, h, workers, repeats)
+        measured.append(
+            {
+                **{"rows": n, "columns": D, "h": h, "blocks": n // size, "engine": engine},
+                **{"workers": workers, "repeats": repeats, "fit_seconds": round(seconds, 3)},
+                **{"load": round(os.getloadavg()[0], 1), "cores": os.cpu_count() or 1},
+            }
+        )
+        click.echo("  ".join(f"{k}: {v}" for k, v in measured[-1].items()))
+    return measured
+
+
 def threads_model(c: dict[str, float], n: int, n_jobs: int, cores: int) -> float:
     return n * c["row_seconds"] / min(n_jobs, cores) + c["solve_seconds"]
 
@@ -237,6 +298,27 @@ def cluster_table(run: Run) -> list[str]:
         ),
         "",
         *measured_on([run], level=3)[:-1],
+    ]
+
+
+def spark_table(run: Run) -> list[str]:
+    """Threads, Dask and Spark on the same rows."""
+    first = run.rows[0]
+    return [
+        f"{first['rows']:,} rows of {first['columns']} columns in {first['blocks']} blocks, "
+        f"h = {first['h']}, {first['workers']} threads, workers or executors on {first['cores']} "
+        f"cores; fits counted: {first['repeats']}, the best is shown. The load is that of the "
+        "whole computer, other work included.",
+        "",
+        "| engine | fit, s | × threads | load |",
+        "|---|--:|--:|--:|",
+        *(
+            f"| {r['engine']} | {r['fit_seconds']:.2f} "
+            f"| {r['fit_seconds'] / first['fit_seconds']:.2f} | {r['load']:.1f} |"
+            for r in run.rows
+        ),
+        "",
+        *measured_on([run], level=3)[2:-1],
     ]
 
 
@@ -270,17 +352,25 @@ def in_an_hour(c: Row, workers: int, size: int = 200_000) -> tuple[float, float,
 
 def page(text: str) -> str:
     """docs/guide/clusters.md with its tables made anew."""
-    (run,) = newest("cluster")
-    return embed(embed(text, "cluster", cluster_table(run)), "model", model_table(run))
+    found = [run for run in runs("cluster") if run.rows]
+    scaling = [run for run in found if "model_seconds" in run.rows[0]][-1]
+    engines = [run for run in found if "load" in run.rows[0]][-1]
+    text = embed(text, "cluster", cluster_table(scaling))
+    text = embed(text, "model", model_table(scaling))
+    return embed(text, "spark", spark_table(engines))
 
 
 @click.command()
 @click.option("--full", is_flag=True, help="2 000 000 rows and h = 500.")
 @click.option("--render", "only_render", is_flag=True, help="Only make the tables from the rows.")
 @click.option("--repeats", default=3, show_default=True)
-def cluster(full: bool, only_render: bool, repeats: int) -> None:
+@click.option("--spark", is_flag=True, help="Spark beside Dask and threads, h = 500.")
+@click.option("--rows", default=2_000_000, show_default=True, help="With --spark.")
+def cluster(full: bool, only_render: bool, repeats: int, spark: bool, rows: int) -> None:
     """Time Dask workers beside threads; tables in docs/guide/clusters.md."""
-    if not only_render:
-        n, h = (2_000_000, 500) if full else (200_000, 200)
+    n, h = (2_000_000, 500) if full else (200_000, 200)
+    if spark and not only_render:
+        add_run("cluster", measure_engines(rows, 500, rows // 20, 2, repeats))
+    elif not only_render:
         add_run("cluster", measure(n, h, n // 20, repeats))
     PAGE.write_text(page(PAGE.read_text()))

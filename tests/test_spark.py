@@ -1,0 +1,389 @@
+"""Rows in Spark's partitions: the same machine as from gathered rows, wherever the work is done.
+
+On a real Spark with two executors that are processes of their own; `make spark` installs it.
+"""
+
+import os
+import shutil
+import signal
+import socket
+import sys
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from laws import assert_same_sums
+from sklearn.base import clone
+
+from extreme_entropy import (
+    EEKMClassifier,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+)
+from extreme_entropy.engines.blocks import tree
+from extreme_entropy.errors import ForgetError, InputError, TooLargeError
+
+ROOT = Path(__file__).parent.parent
+pyspark = pytest.importorskip("pyspark", reason="needs the extra spark: make spark")
+if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+    pytest.skip("Spark needs Java 17", allow_module_level=True)
+
+import pyarrow as pa  # noqa: E402
+from pyspark.cloudpickle import register_pickle_by_value  # noqa: E402
+
+from extreme_entropy.engines import spark as engine  # noqa: E402
+
+register_pickle_by_value(sys.modules[__name__])  # executors cannot import tests
+pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
+
+N, PARTITIONS = 1_200, 6
+X = ["a", "b", "c", "d"]
+KINDS = {
+    "EEM": EEMClassifier(20, random_state=1),
+    "EEKM": EEKMClassifier(20, random_state=1),
+    "forest": ExtremeEntropyClassifier(n_landmarks=20, n_leaves=4, random_state=3),
+}
+
+
+def new(kind="EEM", **parameters):
+    return clone(KINDS[kind]).set_params(**parameters)
+
+
+def all_rows():
+    """Rows sorted by class, so that some partitions have one class only; with text and gaps."""
+    rng = np.random.default_rng(7)
+    y = np.sort((rng.random(N) < 0.2).astype(int))
+    numbers = rng.normal(size=(N, 4)) + 0.8 * y[:, None]
+    cities = np.array(["Bonn", "Rome", "Oslo"])[(rng.random(N) * (2 + y)).astype(int)]
+    days = [date(2026, 1, 1) + timedelta(int(n)) for n in rng.integers(0, 90, N)]
+    gap = rng.random((3, N)) < 0.1
+    return pa.table(
+        {
+            "key": np.arange(N) + 500,
+            **dict(zip(X, numbers.T, strict=True)),
+            "label": np.array(["no", "yes"])[y],
+            "three": np.arange(N) % 3,
+            "weight": rng.integers(0, 3, N).astype(float),
+            "city": pa.array(cities, mask=gap[0]),
+            "day": pa.array(days, mask=gap[1]),
+            "dotted.name": pa.array(numbers[:, 0], mask=gap[2]),
+        }
+    )
+
+
+ROWS = all_rows()
+SCHEMA = (
+    "key long, a double, b double, c double, d double, label string, three long, "
+    "weight double, city string, day date, `dotted.name` double"
+)
+
+
+def in_partitions(session, spoil=None, partitions=PARTITIONS):
+    """All rows, in their order; `spoil` is called on the rows of each partition."""
+
+    def make(batches):
+        for batch in batches:
+            rows = ROWS.take(batch.column(0))
+            yield from (rows if spoil is None else spoil(rows)).combine_chunks().to_batches()
+
+    return session.range(0, N, 1, partitions).mapInArrow(make, SCHEMA)
+
+
+def gathered(*columns):
+    return ROWS.select(columns).to_pandas()
+
+
+# -------------------------------------------------------------------- two executors
+
+
+@pytest.fixture(scope="module")
+def session():
+    """A driver and two executors, with a server for Connect; torn down with what they wrote."""
+    from pyspark.sql import SparkSession
+
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    quick = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"  # Java that starts soon, for little work
+    settings = {
+        "spark.connect.grpc.binding.port": port,
+        "spark.driver.extraJavaOptions": quick,
+        "spark.driver.memory": "512m",
+        "spark.executor.extraJavaOptions": quick,
+        "spark.executor.memory": "512m",
+        "spark.executorEnv.PYTHONPATH": str(ROOT / "src"),
+        "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.shuffle.partitions": 2,
+        "spark.task.maxFailures": 3,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        builder = SparkSession.builder.master("local-cluster[2,1,512]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        folder = Path(pyspark.__file__).parent / "work" / session.sparkContext.applicationId
+        yield session
+        session.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def remote(session):
+    """The same cluster through Connect."""
+    from pyspark.sql.connect.session import SparkSession
+
+    port = session.conf.get("spark.connect.grpc.binding.port")
+    with SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate() as remote:
+        yield remote
+
+
+@pytest.fixture(scope="module")
+def rows(session):
+    return in_partitions(session)
+
+
+@pytest.fixture(scope="module")
+def fitted(rows):
+    """Fitted on the numbers."""
+    return new().fit(rows.select(*X, "label"), y="label")
+
+
+# -------------------------------------------------------------------- equal to gathered rows
+
+
+def test_partitions_equal_gathered_rows(fitted):
+    """Also where partitions hold one class only."""
+    theirs = new().fit(gathered(*X), gathered("label")["label"])
+    assert_same_sums(fitted, theirs, gathered(*X))
+    assert fitted.feature_names_in_.tolist() == X
+    assert fitted.classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize("kind", ["EEKM", "forest"])
+def test_weights_are_a_column(kind, rows):
+    """Landmarks and leaves, with weights of which some are zero."""
+    ours = new(kind).fit(rows.select(*X, "label", "weight"), "label", sample_weight="weight")
+    theirs = new(kind).fit(gathered(*X), gathered("label")["label"], gathered("weight")["weight"])
+    assert_same_sums(ours, theirs, gathered(*X))
+
+
+def test_connect_equals_gathered_rows(remote, fitted):
+    """The same sums and answers, through Connect."""
+    rows = in_partitions(remote)
+    assert type(rows).__module__.startswith("pyspark.sql.connect")
+    ours = new().fit(rows.select(*X, "label"), "label")
+    assert_same_sums(ours, fitted, gathered(*X))
+    found = ours.predict_proba(rows)
+    assert type(found) is type(rows)
+    theirs = fitted.predict_proba(gathered(*X))
+    answers = found.toArrow()["probability"].to_pylist()
+    np.testing.assert_allclose(np.array(answers), theirs, atol=1e-9)
+
+
+def test_text_dates_and_gaps_are_read_as_in_other_frames(rows):
+    """Also a column whose name has a dot."""
+    columns = ["a", "city", "day", "dotted.name"]
+    ours = new().fit(rows.select("a", "city", "day", "`dotted.name`", "three"), "three")
+    theirs = new().fit(ROWS.select(columns), ROWS["three"].to_numpy())
+    assert_same_sums(ours, theirs, ROWS.select(columns))
+    found = ours.predict(rows).toArrow()["prediction"]
+    np.testing.assert_array_equal(found.to_numpy(), theirs.predict(ROWS.select(columns)))
+
+
+def test_more_and_fewer_rows(rows, fitted):
+    """partial_fit and forget, with partitions that a filter has emptied."""
+    numbers = rows.select(*X, "key", "label")
+    first = numbers.where("key < 700 or key > 1600").drop("key")
+    rest = numbers.where("key between 700 and 1600").drop("key")
+    frozen = fitted.twin()
+    frozen.partial_fit(first, "label").partial_fit(rest, "label")
+    assert_same_sums(frozen, fitted, gathered(*X))
+    frozen.forget(rest, "label")
+    key = gathered("key")["key"]
+    left = ((key < 700) | (key > 1600)).to_numpy()
+    theirs = fitted.twin().fit(gathered(*X)[left], gathered("label")["label"][left])
+    assert_same_sums(frozen, theirs, gathered(*X))
+    with pytest.raises(ForgetError, match="never learnt"):
+        frozen.forget(rest, "label")
+
+
+def test_a_search_chooses_as_on_gathered_rows(rows):
+    """Folds by content, scores from counts; the folds are a lazy column."""
+    search = EEMClassifierCV(
+        (5, 15), activation=("sig",), relevance="uniform", cv=3, random_state=0
+    )
+    ours = clone(search).fit(rows.select(*X, "label"), "label")
+    theirs = clone(search).fit(gathered(*X), gathered("label")["label"])
+    np.testing.assert_allclose(ours.path_.scores, theirs.path_.scores, atol=1e-12)
+    assert ours.best_params_ == theirs.best_params_
+    np.testing.assert_array_equal(ours.folds_.toArrow()["fold"].to_numpy(), theirs.folds_)
+
+
+def test_only_one_sum_comes_to_the_driver(rows, fitted, monkeypatch):
+    """And score is the share of rows that are predicted, in a pass that moves two numbers."""
+    came, computed = [], engine._computed
+
+    def watched(sums):
+        came.append(computed(sums))
+        return came[-1]
+
+    monkeypatch.setattr(engine, "_computed", watched)
+    ours = fitted.score(rows, "label", "weight")
+    labels, weight = gathered("label")["label"], gathered("weight")["weight"]
+    assert ours == pytest.approx(fitted.score(gathered(*X), labels, weight))
+    assert [table.num_rows for table in came] == [1]
+    assert came[0].nbytes < 1_000
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 13])
+def test_sums_in_turn_are_added_as_in_a_tree(n):
+    """The same bits as elsewhere, without holding all of them."""
+
+    class Word(str):
+        def __add__(self, other):
+            return Word(f"({self:s}{other:s})")
+
+    words = [Word(letter) for letter in "abcdefghijklm"[:n]]
+    assert engine.add_in_turn(iter(words)) == tree(words, Word.__add__)
+
+
+# -------------------------------------------------------------------- answers
+
+
+def test_answers_are_lazy_columns_beside_the_rows(session, rows, fitted):
+    """All other columns stay, and nothing is computed before it is asked for."""
+
+    def fail(rows):
+        raise AssertionError("computed")
+
+    fitted.predict(in_partitions(session, fail))
+    asked = rows.select("key", "label", *reversed(X))
+    for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
+        asked = getattr(fitted, method)(asked)
+    found = fitted.explain(fitted.project(asked)).toArrow()
+    assert found.column_names[:6] == ["key", "label", *reversed(X)]
+    assert found["key"].equals(ROWS["key"])
+    numbers = gathered(*X)
+    assert found["prediction"].to_pylist() == fitted.predict(numbers).tolist()
+    for column, theirs in {
+        "probability": fitted.predict_proba(numbers),
+        "log_probability": fitted.predict_log_proba(numbers),
+        "decision": fitted.decision_function(numbers),
+        "projection": fitted.project(numbers),
+        "contributions": fitted.explain(numbers),
+    }.items():
+        ours = np.array(found[column].to_pylist())
+        np.testing.assert_allclose(ours, theirs, atol=1e-9, err_msg=column)
+
+
+def test_with_three_classes_contributions_are_arrays_of_arrays(rows):
+    """And labels that are whole numbers stay so."""
+    theirs = new(relevance="uniform").fit(gathered(*X), gathered("three")["three"])
+    found = theirs.explain(theirs.predict(rows)).where("key < 550").toArrow()
+    assert found["prediction"].type == pa.int64()
+    ours = np.array(found["contributions"].to_pylist())
+    np.testing.assert_allclose(ours, theirs.explain(gathered(*X)[:50]), atol=1e-9)
+
+
+# -------------------------------------------------------------------- errors
+
+
+def spoilt(rows):
+    """An infinite number in the fourth partition."""
+    a = rows["a"].to_numpy().copy()
+    a[rows["key"].to_numpy() == 500 + 3 * N // PARTITIONS] = np.inf
+    return rows.set_column(1, "a", pa.array(a))
+
+
+def test_what_is_not_a_number_is_found_in_its_partition(session, fitted):
+    """As an error of ours, and a failed fit changes nothing."""
+    before = fitted.predict_proba(gathered(*X))
+    rows = in_partitions(session, spoilt).select(*X, "label")
+    with pytest.raises(InputError, match=r"^Block 3 .*infinity"):
+        fitted.partial_fit(rows, "label")
+    np.testing.assert_array_equal(fitted.predict_proba(gathered(*X)), before)
+    with pytest.raises(Exception, match=r"InputError: Block 3 .*infinity"):
+        fitted.predict(rows).toArrow()
+
+
+def test_tables_that_are_none_are_refused(session, rows, fitted):
+    """No rows, no such column, labels from elsewhere, two columns of one name."""
+    numbers = rows.select(*X, "label")
+    with pytest.raises(InputError, match="must be rows"):
+        new().fit(session.createDataFrame([], numbers.schema), "label")
+    with pytest.raises(InputError, match=r"`y` must name one of its columns.*'target'"):
+        new().fit(numbers, "target")
+    with pytest.raises(InputError, match=r"`sample_weight` must name.*it is ndarray"):
+        new().fit(numbers, "label", np.ones(N))
+    with pytest.raises(InputError, match="different names; \\['a'\\]"):
+        new().fit(numbers.select("*", "a"), "label")
+    with pytest.raises(InputError, match="column 'day' holds date"):
+        new().fit(rows, "day")
+    with pytest.raises(ValueError, match="feature names"):
+        fitted.predict(rows.drop("a"))
+    with pytest.raises(InputError, match="not have a column 'prediction'"):
+        fitted.predict(rows.withColumnRenamed("city", "prediction"))
+
+
+def test_without_pyspark_the_extra_is_named(rows, monkeypatch):
+    monkeypatch.delitem(sys.modules, "extreme_entropy.engines.spark")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"extreme-entropy\[spark\]"):
+        new().fit(rows, "label")
+
+
+# -------------------------------------------------------------------- processes that die
+
+
+def parent(process):
+    """The process that started another one."""
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1])
+
+
+def kill_executor_once(folder, visit):
+    """On so many visits to the last rows, the executor is killed that this process works for."""
+
+    def spoil(rows):
+        if rows["key"][-1].as_py() == 500 + N - 1:
+            number = 1 + len(list(Path(folder).iterdir()))
+            (Path(folder) / str(number)).touch()
+            executor = parent(os.getppid())
+            command = Path(f"/proc/{executor}/cmdline").read_text()
+            if number == visit:
+                assert "CoarseGrainedExecutorBackend" in command
+                os.kill(executor, signal.SIGKILL)
+        return rows
+
+    return spoil
+
+
+@pytest.mark.skipif(not Path("/proc").exists(), reason="finds the executor in /proc")
+def test_an_executor_killed_in_mid_fit_costs_its_unfinished_work(session, fitted, tmp_path):
+    """Spark runs it again: the same machine."""
+    dying = in_partitions(session, kill_executor_once(str(tmp_path), visit=3))
+    ours = new().fit(dying.select(*X, "label"), "label")
+    passes = 4  # statistics, sampled rows, those of each class, sums
+    assert len(list(tmp_path.iterdir())) > passes
+    assert_same_sums(ours, fitted, gathered(*X))
+    assert ours.beta_.tobytes() == fitted.beta_.tobytes()
+
+
+def test_too_little_memory_is_told(rows):
+    """Where processes die of the same work again and again."""
+
+    def deadly(Z, weights, biases):
+        if Path("/proc/self/cmdline").read_text().count("pyspark"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return Z @ weights.T + biases
+
+    with pytest.raises(TooLargeError, match="smaller partitions"):
+        new(activation=deadly, relevance="uniform").fit(rows.select(*X, "label"), "label")
