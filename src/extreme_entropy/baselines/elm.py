@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -177,9 +177,9 @@ default="sig"
         n_hidden: int = 500,
         *,
         activation: str | Callable[..., Array] = "sig",
-        scale: str | None = "minmax",
+        scale: Literal["minmax", "standard", "quantile"] | None = "minmax",
         C: float | None = None,
-        solver: str = "pinv",
+        solver: Literal["pinv", "sums"] = "pinv",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from functools import partial
 from numbers import Real
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -197,7 +197,7 @@ default="rbf"
         kernel: str | Callable[..., float] = "rbf",
         gamma: float | str = "median",
         balanced: bool = True,
-        scale: str | None = "minmax",
+        scale: Literal["minmax", "standard", "quantile"] | None = "minmax",
         max_memory: float | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,

@@ -124,11 +124,11 @@ default="from_dtype"
     """
 
     # What EEMClassifier and EEKMClassifier let users choose.
-    scale = "quantile"
-    relevance = "learned"
-    shrinkage = "ledoit-wolf"
-    ridge = "auto"
-    decision = "cross-fitted"
+    scale: str | None = "quantile"
+    relevance: str = "learned"
+    shrinkage: str | float | None = "ledoit-wolf"
+    ridge: float | str = "auto"
+    decision: str = "cross-fitted"
 
     _spec: ClassVar[type[ForestSpec]] = ForestSpec
     _cure_of_degenerate: ClassVar[str] = (

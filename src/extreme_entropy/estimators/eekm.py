@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -105,11 +105,11 @@ ridge_, divergence_, means_, variances_
         kernel: str | Callable[..., float] = "mixed",
         gamma: float | str = "median",
         categorical_features: Any = "from_dtype",
-        scale: str | None = "quantile",
-        relevance: str = "auto",
-        shrinkage: str | float | None = "ledoit-wolf",
-        ridge: float | str = "auto",
-        decision: str = "cross-fitted",
+        scale: Literal["minmax", "standard", "quantile"] | None = "quantile",
+        relevance: Literal["auto", "learned", "uniform"] = "auto",
+        shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
+        ridge: float | Literal["auto"] = "auto",
+        decision: Literal["paper", "cross-fitted"] = "cross-fitted",
         priors: Any = "balanced",
         costs: Costs | None = None,
         n_jobs: int | None = None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils._param_validation import Interval, StrOptions
@@ -141,11 +141,11 @@ default="from_dtype"
         *,
         activation: str | Callable[..., Array] = "mixed",
         categorical_features: Any = "from_dtype",
-        scale: str | None = "quantile",
-        relevance: str = "auto",
-        shrinkage: str | float | None = "ledoit-wolf",
-        ridge: float | str = "auto",
-        decision: str = "cross-fitted",
+        scale: Literal["minmax", "standard", "quantile"] | None = "quantile",
+        relevance: Literal["auto", "learned", "uniform"] = "auto",
+        shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
+        ridge: float | Literal["auto"] = "auto",
+        decision: Literal["paper", "cross-fitted"] = "cross-fitted",
         priors: Any = "balanced",
         costs: Costs | None = None,
         n_jobs: int | None = None,

@@ -149,13 +149,22 @@ class Numbers:
 class Floats(Numbers):
     """The same in single or double precision."""
 
-    dtypes = ("float64", "float32")
+    dtypes: tuple[str, ...] = ("float64", "float32")
 
 
 class Indices(Numbers):
     """The same of whole numbers from 0, or `least`."""
 
-    dtypes = ("int64", "int32", "int16", "int8", "uint8", "uint16", "uint32", "uint64")
+    dtypes: tuple[str, ...] = (
+        "int64",
+        "int32",
+        "int16",
+        "int8",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    )
 
     def __init__(
         self, *shape: str | int | None, least: int = 0, most: float | str = 2.0**62

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import combinations
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -108,6 +108,14 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
     True
     """
 
+    # Set by learning.
+    best_estimator_: Any
+    best_index_: int
+    best_params_: dict[str, Any]
+    best_score_: float
+    classes_: Array
+    cv_results_: dict[str, Any]
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"])],
         "param_grid": [dict, list],
@@ -123,7 +131,7 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         estimator: Any,
         param_grid: Mapping[str, Any] | list[Mapping[str, Any]],
         *,
-        density: str = "gaussian",
+        density: Literal["gaussian", "kde"] = "gaussian",
         error_score: float | str = np.nan,
         refit: bool = True,
         progress: bool = False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
@@ -100,11 +100,11 @@ class EEKMClassifierCV(PathCV):
         cv: Any = 10,
         scoring: Any = "gmean",
         categorical_features: Any = "from_dtype",
-        scale: str | None = "quantile",
-        relevance: str = "auto",
-        shrinkage: str | float | None = "ledoit-wolf",
-        ridge: float | str = "auto",
-        decision: str = "cross-fitted",
+        scale: Literal["minmax", "standard", "quantile"] | None = "quantile",
+        relevance: Literal["auto", "learned", "uniform"] = "auto",
+        shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
+        ridge: float | Literal["auto"] = "auto",
+        decision: Literal["paper", "cross-fitted"] = "cross-fitted",
         priors: Any = "balanced",
         costs: Costs | None = None,
         progress: bool = False,

@@ -69,7 +69,16 @@ class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
     progress: bool
     n_jobs: int | None
     random_state: Any
+    # Set by learning.
     best_estimator_: EntropyClassifier
+    best_index_: tuple[int, int]
+    best_params_: dict[str, Any]
+    best_score_: float
+    classes_: Array
+    cv_results_: dict[str, Any]
+    folds_: Any
+    path_: Path
+    scores_: Any
 
     _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
