@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import sys
 from pathlib import Path
 from unittest.mock import patch
 
@@ -47,6 +48,8 @@ def test_code_runs_as_it_stands(code, shown, tmp_path, monkeypatch, capsys):
     Path("snippet.py").write_text(code, encoding="utf-8")
     with patch.dict(ENGINES):  # a page adds one
         runpy.run_path("snippet.py", run_name="__main__")
+    if "matplotlib.pyplot" in sys.modules:  # figures stay open until they are closed
+        sys.modules["matplotlib.pyplot"].close("all")
     if shown:
         assert_prints(capsys.readouterr().out, shown)
 
