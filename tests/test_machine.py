@@ -15,7 +15,7 @@ from sklearn.covariance import OAS, LedoitWolf
 from extreme_entropy import EEMClassifier
 from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.decision import GaussianPair
-from extreme_entropy.machine.machine import SHARES, floored, solve
+from extreme_entropy.machine.machine import SHARES, HeldOut, floored, solve
 from extreme_entropy.machine.operator import Ridge, operators_of, shrink, solve_operator
 from extreme_entropy.moments.summary import ClassMoments, Summary
 
@@ -604,3 +604,16 @@ def test_the_ridge_that_was_used_is_told(ridge):
     mean = sum(np.trace(shrink(t, "ledoit-wolf").covariance) for t in totals) / 15
     choices = [ridge] if ridge != "auto" else [share * mean for share in SHARES]
     assert np.isclose(machine.ridge_, choices, rtol=1e-9, atol=1e-12).any()
+
+
+def test_held_out_rows_that_are_equal_but_for_rounding_are_not_separated(rng):
+    """Their gap is no more than rounding, and so is their variance: the ratio says nothing."""
+    folds = np.zeros((3, 2, 1, 2, 3))  # folds, ridges, pairs, classes; n, mean and variance
+    folds[..., 0], folds[..., 1] = 4, 0.37
+    folds[0, 1, 0, 1, 1] += 1e-16
+    folds[1, 1, 0, 0, 1] -= 2e-16
+    held_out = HeldOut.pooled(folds)
+    np.testing.assert_array_equal(held_out.separations, 0)
+    assert held_out.best == 0
+    folds[:, 1, 0, 1, 1] += 1.0  # a gap that is one
+    assert HeldOut.pooled(folds).best == 1

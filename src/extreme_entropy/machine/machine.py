@@ -36,6 +36,7 @@ ONE_ROW = 1 + 1e-9  # weights may be worth more than one row by rounding
 # A class whose projections do not vary gets this share of the other's variance, or of the squared
 # gap between the means.
 VARIANCE_FLOOR = 1e-6
+ROUNDING = 1e-9  # of a projection
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -247,6 +248,8 @@ class HeldOut(NamedTuple):
         mean = (share * means).sum(axis=0)
         variance = (share * (variances + (means - mean) ** 2)).sum(axis=0)
         gaps = mean[..., 1] - mean[..., 0]
+        # Between equal rows a gap is rounding (β is scaled so that training means are 2 apart).
+        gaps[abs(gaps) <= ROUNDING * (1 + abs(mean).sum(axis=-1))] = 0.0
         # A variance may be 0, or 0 but for rounding, and that must not matter.
         both = variance.sum(axis=2) + (VARIANCE_FLOOR * gaps) ** 2
         known = (total > 0).all(axis=2) & (both > 0)
