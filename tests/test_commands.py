@@ -990,3 +990,39 @@ def test_forced_forgetting_of_strange_rows_is_pointed_out(home, tmp_path):
     words = ("forget", home / "m.eem", write(people(5, 7), tmp_path / "new.csv"), "--force")
     done = eem(*words, "-o", tmp_path / "rest.eem")
     assert "Note: At least 5 of these rows were not found among those learnt" in done.stderr
+
+
+def test_a_part_keeps_the_costs_and_priors_of_the_model_it_is_like(home, tmp_path):
+    model, part = tmp_path / "m.eem", tmp_path / "part.eem"
+    fit = ("fit", home / "train.parquet", "--target", "ill", *QUICK, "--cost", "yes=7")
+    eem(*fit, "-o", model)
+    assert (
+        "Cost of missing yes: 7"
+        in eem("fit", home / "new.parquet", "--like", model, "-o", part).stdout
+    )
+    assert TableModel.load(part).classifier.costs == {"yes": 7}
+    assert TableModel.load(part).classifier.priors == "empirical"
+
+
+def test_a_model_is_merged_once(home, tmp_path):
+    same = (home / "m.eem", home / "." / "m.eem")
+    done = eem("merge", *same, "-o", tmp_path / "both.eem", code=2)
+    assert "each model once" in done.stderr
+    assert not (tmp_path / "both.eem").exists()
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "report"])
+def test_cells_that_cannot_be_read_as_in_the_fit_are_counted(command, tmp_path):
+    """A column named by --number or --date takes them for missing, and says so each time."""
+    rng = np.random.default_rng(0)
+    ages = rng.normal(40, 9, 200).round(1)
+    lines = [f"{age},{'yes' if age > 45 else 'no'}" for age in ages]
+    (tmp_path / "train.csv").write_text("\n".join(["age,ill", *lines]))
+    words = ("--target", "ill", "--number", "age", *QUICK)
+    fitted = eem("fit", tmp_path / "train.csv", *words, "-o", tmp_path / "m.eem")
+    assert "cannot be read" not in fitted.stderr
+    (tmp_path / "new.csv").write_text("\n".join(["age,ill", *lines[:50], "forty,no", ",yes"]))
+    out = tmp_path / ("page.html" if command == "report" else "out.csv")
+    words = () if command == "evaluate" else ("-o", out)
+    done = eem(command, tmp_path / "m.eem", tmp_path / "new.csv", *words)
+    assert "Note: 1 cells of column 'age' cannot be read as numbers" in done.stderr

@@ -816,3 +816,15 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     ):
         with pytest.raises(ImportError, match=f"Display {remedy}"):
             draw()
+
+
+@pytest.mark.parametrize("d", [1, 2])
+def test_rows_without_a_value_have_no_place_in_the_map(d, rng):
+    X = rng.normal(size=(80, d))
+    y = (X[:, 0] > 0).astype(int)
+    X[::9, 0] = np.nan
+    classifier = EEMClassifier(10, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_rows(classifier, X, y)
+    assert len(display.points) == len(display.labels) == (~np.isnan(X[:, 0])).sum()
+    assert np.isfinite(display.points).all()
+    assert np.isfinite(display.x).all()

@@ -39,6 +39,7 @@ def forget(
     stays as drawn when MODEL was fitted; a model without any trace of the rows is fitted anew, with
     eem fit on the rows that are left.
     """
+    from ..errors import ForgetError
     from ..files import check_writable
     from ..tables.model import LabelledRows, TableModel
     from ..tables.reading import open_table
@@ -48,7 +49,14 @@ def forget(
     source = open_table(rows, encoding=encoding)
     forgotten = LabelledRows(fitted, source, "forget", progress="forgetting")
     for X, y in forgotten:
-        fitted.classifier.forget(X, y, force=force)
+        try:
+            fitted.classifier.forget(X, y, force=force)
+        except ForgetError as error:
+            raise ForgetError(
+                f"Only rows that were learnt can be forgotten; some of {str(rows)!r} were never "
+                "learnt, or not so often. Nothing was written. If they were learnt with slightly "
+                "different values, --force takes them out all the same."
+            ) from error
     counts = {
         name: n - forgotten.class_counts[name] for name, n in fitted.facts.class_counts.items()
     }

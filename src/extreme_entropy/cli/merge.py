@@ -24,6 +24,8 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
 
     if len(models) < 2:
         raise click.UsageError("Give two models or more.")
+    if len({path.resolve() for path in models}) < len(models):
+        raise click.UsageError("Give each model once: rows that come twice would count twice.")
     check_writable(output)
     first, *others = (TableModel.load(path) for path in models)
     merged = first.merged(others)

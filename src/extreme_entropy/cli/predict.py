@@ -108,11 +108,14 @@ def _predictions(
     import pyarrow as pa
 
     from ..metrics import label_text
+    from ..tables.columns import Unread
 
+    unread = Unread(fitted.columns)
     types = schema.types[len(kept) :]
     proba = len(types) > 1
     for batch in batches:
         X = fitted.read(batch)
+        unread.add(batch, X)
         labels = fitted.classifier.predict(X)
         for label, n in zip(*np.unique(labels, return_counts=True), strict=True):
             counts[label_text(label)] += int(n)
@@ -120,3 +123,4 @@ def _predictions(
         arrays = [pa.array(a, kind) for a, kind in zip(answers, types, strict=True)]
         copied = [batch.column(name) for name in kept]
         yield from pa.Table.from_arrays([*copied, *arrays], schema=schema).to_batches()
+    unread.point_out()

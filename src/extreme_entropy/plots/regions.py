@@ -136,6 +136,9 @@ class RegionsDisplay:
         """
         plane = input_plane(classifier, X)
         points = np.asarray(plane.points, dtype=float)
+        placed = ~np.isnan(points).any(axis=1)  # a row without a value has no place
+        if placed.any() and not placed.all():
+            X, points, labels = X[placed], points[placed], labels[placed]
         machine = classifier.machine_
         own = machine.scores(project_rows(classifier, X))
         x, y = grid_over(points, ACROSS, DOWN)

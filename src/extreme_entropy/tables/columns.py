@@ -8,6 +8,7 @@ classifier's own affair (`features.encoding`).
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..errors import InputError
+from ..errors import ExtremeEntropyWarning, InputError, warn
 from .dates import read_dates
 
 Array = np.ndarray[Any, Any]
@@ -85,6 +86,33 @@ class Columns:
                 f"The table must have all columns of the training table; it lacks "
                 f"{', '.join(map(repr, missing[:5]))}{' and others' if missing[5:] else ''}."
             )
+
+
+class Unread:
+    """Cells that lenient columns could not read, counted so that they can be pointed out."""
+
+    def __init__(self, columns: Columns) -> None:
+        self._lenient = [column for column in columns.used if column.lenient]
+        self._missing = columns.missing
+        self.counts = Counter[str]()
+
+    def add(self, batch: Any, read: pa.Table) -> None:
+        """Compare rows as they came with what was read of them."""
+        for column in self._lenient:
+            cells = batch.column(column.name)
+            cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+            given = without(cells, self._missing).null_count
+            self.counts[column.name] += read.column(column.name).null_count - given
+
+    def point_out(self) -> None:
+        """A warning for each column with such cells."""
+        for column in self._lenient:
+            if n := self.counts[column.name]:
+                warn(
+                    f"{n:,} cells of column {column.name!r} cannot be read as "
+                    f"{KINDS[column.kind]} and are taken for missing.",
+                    ExtremeEntropyWarning,
+                )
 
 
 def as_kind(array: pa.Array, column: Column) -> pa.Array:

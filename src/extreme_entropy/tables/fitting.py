@@ -283,7 +283,7 @@ def fit_like(
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
     twin, counts = like.classifier.twin(), like.classifier.summary_.counts.sum(axis=1)
-    by_label = costs_by_label(costs, twin.classes_, like.label_kind)
+    by_label = costs_by_label(costs or like.facts.costs, twin.classes_, like.label_kind)
     chosen = priors and priors_by_label(priors, twin.classes_, like.label_kind, counts)
     twin.set_params(costs=by_label, priors=chosen or like.classifier.priors)
     facts = FitFacts(

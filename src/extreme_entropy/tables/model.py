@@ -20,7 +20,7 @@ from ..estimators.schema import is_text, require
 from ..features.encoding import ColumnKind
 from ..features.feature_map import same
 from ..metrics import label_text
-from .columns import KINDS, Columns
+from .columns import KINDS, Columns, Unread
 from .dates import ORDERS
 from .labels import TYPES, has_label, read_labels
 from .reading import Source
@@ -288,6 +288,7 @@ class LabelledRows:
         self.class_counts = dict.fromkeys(model.label_names, 0)
         self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
         self.rows = self.rows_without_label = 0  # so far
+        self._unread = Unread(model.columns)
 
     def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
@@ -303,9 +304,12 @@ class LabelledRows:
             X = model.read(labelled)
             for name in self.missing:
                 self.missing[name] += X.column(name).null_count
+            self._unread.add(labelled, X)
             yield X, y
         if not self.rows:
             raise InputError(
                 f"{self._source.name!r} must have rows with a label in {model.target!r} to "
                 f"{self._purpose}; it has none."
             )
+        if self._purpose != "learn from":  # a fit has notes of its own
+            self._unread.point_out()
