@@ -168,7 +168,7 @@ def alter_bytes(rng: Rng, subject: Subject, path: Path) -> None:
     data = bytearray(subject.whole)
     header = 8 + int.from_bytes(data[:8], "little")
     for _ in range(rng.integers(1, 4)):
-        at = int(rng.integers(0, header if rng.random() < 0.7 else len(data)))
+        at = int(rng.integers(0, header if rng.random() < 0.7 else max(1, len(data))))
         size = int(rng.integers(1, 20))
         match rng.integers(0, 5):
             case 0:

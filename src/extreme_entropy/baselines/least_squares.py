@@ -153,7 +153,13 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         save(self, path)
 
     def fitted_parts(self) -> dict[str, Any]:
-        """All that was learnt, by name."""
+        """All that was learnt, by name: what a file holds.
+
+        Returns
+        -------
+        dict
+            Plain values, arrays and frozen dataclasses, for `set_fitted_parts`.
+        """
         outputs = self._outputs
         return {
             **fitted_columns(self),
@@ -164,7 +170,18 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
         }
 
     def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
-        """Become fitted; ValueError unless these are the parts of one such classifier."""
+        """Become fitted; ValueError unless these are the parts of one such classifier.
+
+        Parameters
+        ----------
+        parts : dict
+            From the `fitted_parts` of another classifier of this kind.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
         check_outputs(parts, self._also_fitted)
         phi = parts["feature_map_"]
         outputs = Outputs(phi, parts["readout"], parts["bias"])

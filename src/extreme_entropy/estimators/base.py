@@ -489,7 +489,18 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def fitted_parts(self, *, solved: bool = True) -> dict[str, Any]:
-        """All that was learnt, by name; `solved`: with its machine, if that can be solved."""
+        """All that was learnt, by name: what a file holds.
+
+        Parameters
+        ----------
+        solved : bool, default=True
+            With the machine, if that can be solved.
+
+        Returns
+        -------
+        dict
+            Plain values, arrays and frozen dataclasses, for `set_fitted_parts`.
+        """
         solved &= bool(self.summary_.counts.any(axis=1).all())
         return {
             **fitted_columns(self),
@@ -500,7 +511,18 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         }
 
     def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
-        """Become fitted; ValueError unless these are the parts of one such classifier."""
+        """Become fitted; ValueError unless these are the parts of one such classifier.
+
+        Parameters
+        ----------
+        parts : dict
+            From the `fitted_parts` of another classifier of this kind.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
+        """
         check_machine(parts, forest=self._spec is ForestSpec)
         phi, classes, machine = (parts[name] for name in ("feature_map_", "classes_", "machine"))
         log_priors_and_costs(self.priors, self.costs, classes)
