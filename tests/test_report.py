@@ -1158,3 +1158,11 @@ def test_a_baseline_stands_beside_the_estimate():
 def test_columns_that_the_user_dropped_are_no_warning():
     dropped = {"name": "left out by --drop", "id": "all values differ"}
     assert left_out(dropped) == ["Column id was left out: all values differ"]
+
+
+def test_dates_beyond_those_of_python_are_shown_as_they_are_counted():
+    """A damaged file may hold them; the page is made all the same."""
+    pa = pytest.importorskip("pyarrow")
+    far = pa.table({"when": pa.array([2**62, 0], pa.timestamp("us")), "x": [1.5, None]})
+    assert rows_module.cells_of(far, 0) == [f"{2**62} (timestamp[us])", "1.5"]
+    assert rows_module.cells_of(far, 1) == ["1970-01-01", "missing"]

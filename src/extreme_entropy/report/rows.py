@@ -85,10 +85,18 @@ def cells_of(X: Any, i: int) -> list[str]:
     elif hasattr(X, "get_columns"):
         cells = list(X.row(i))
     elif hasattr(X, "column_names"):
-        cells = [column[i].as_py() for column in X.columns]
+        cells = [_arrow_cell(column[i]) for column in X.columns]
     else:
         cells = (X[[i]].toarray()[0] if sp.issparse(X) else X[i]).tolist()
     return [cell_text(cell) for cell in cells]
+
+
+def _arrow_cell(cell: Any) -> Any:
+    """A cell of an Arrow table; dates that Python has no numbers for as they are counted."""
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.value} ({cell.type})"
 
 
 def cell_text(cell: Any) -> str:
