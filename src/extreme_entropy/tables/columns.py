@@ -69,13 +69,14 @@ class Columns:
     def read(self, batch: Any) -> pa.Table:
         """The used columns of a record batch or table, in their types."""
         self.require(batch.schema.names)
-        arrays = []
-        for column in self.used:
-            array = batch.column(column.name)
-            if isinstance(array, pa.ChunkedArray):
-                array = array.combine_chunks()
-            arrays.append(column.read(without(array, self.missing)))
+        arrays = [column.read(self.given(batch, column)) for column in self.used]
         return pa.Table.from_arrays(arrays, [column.name for column in self.used])
+
+    def given(self, batch: Any, column: Column) -> pa.Array:
+        """The cells of a column as they came, null where they hold no value."""
+        array = batch.column(column.name)
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        return without(array, self.missing)
 
     def require(self, names: list[str]) -> None:
         """Raise unless all columns are among these names."""
@@ -92,16 +93,14 @@ class Unread:
     """Cells that lenient columns could not read, counted so that they can be pointed out."""
 
     def __init__(self, columns: Columns) -> None:
+        self._columns = columns
         self._lenient = [column for column in columns.used if column.lenient]
-        self._missing = columns.missing
         self.counts = Counter[str]()
 
     def add(self, batch: Any, read: pa.Table) -> None:
         """Compare rows as they came with what was read of them."""
         for column in self._lenient:
-            cells = batch.column(column.name)
-            cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-            given = without(cells, self._missing).null_count
+            given = self._columns.given(batch, column).null_count
             self.counts[column.name] += read.column(column.name).null_count - given
 
     def point_out(self) -> None:
