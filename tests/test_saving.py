@@ -5,7 +5,9 @@ import os
 import pickle
 import stat
 import tracemalloc
+import zlib
 from dataclasses import fields
+from io import BytesIO
 
 import numpy as np
 import pandas as pd
@@ -345,7 +347,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 5.*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 6.*wrote it"):
         load(path)
 
 
@@ -627,6 +629,17 @@ def test_a_forest_on_a_frame_is_checked_as_well(name, change, path):
         load(path)
 
 
+def stored(path, text, arrays):
+    """A file with these arrays as they are, and a checksum to match."""
+    header = {
+        "format": persistence.FORMAT,
+        "version": str(persistence.VERSION),
+        "values": text,
+        "sha256": persistence._digest(persistence.VERSION, text, arrays),
+    }
+    save_file(arrays, path, metadata=header)
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "no json", "{", "[" * 100_000, '{"estimator": NaN}', "null"],
@@ -635,14 +648,7 @@ def test_a_forest_on_a_frame_is_checked_as_well(name, change, path):
 def test_a_header_that_is_no_json_is_refused(saved, text):
     """The checksum proves only that the writer knew how to compute it."""
     path, _, _ = saved
-    arrays = load_file(path)
-    header = {
-        "format": persistence.FORMAT,
-        "version": str(persistence.VERSION),
-        "values": text,
-        "sha256": persistence._digest(persistence.VERSION, text, arrays),
-    }
-    save_file(arrays, path, metadata=header)
+    stored(path, text, load_file(path))
     with pytest.raises(FileFormatError):
         load(path)
 
@@ -661,6 +667,81 @@ def test_the_header_is_plain_json_without_code(saved):
     values, arrays = persistence.read(path)
     assert json.loads(json.dumps(values)) == values
     assert {array.dtype.kind for array in arrays.values()} <= set("biuf")
+
+
+# -------------------------------------------------------------------- exponents apart
+
+
+@pytest.mark.parametrize("shape", [(1000,), (40, 50), (3, 0, 7), (999,)], ids=str)
+def test_all_doubles_come_back_to_the_last_bit(path, shape):
+    """Signs of zeros, the smallest and the largest, and arrays in either order of bytes."""
+    rng = np.random.default_rng(0)
+    bits = rng.integers(0, 2**64, size=shape, dtype=np.uint64)
+    array = np.where(np.isfinite(bits.view(float)), bits.view(float), -0.0)
+    persistence.write(
+        path, {}, {"a": array, "b": array.astype(">f8"), "c": np.asfortranarray(array)}
+    )
+    for again in persistence.read(path)[1].values():
+        assert again.dtype == np.float64
+        assert again.shape == shape
+        assert (again.view(np.uint64) == array.view(np.uint64)).all()
+
+
+def test_sums_take_less_than_half_of_their_matrices():
+    """Halves of symmetric matrices, and exponents compressed."""
+    X, y = table(n=600)
+    machine, file = EEMClassifier(300, random_state=0).fit(X, y), BytesIO()
+    machine.save(file)
+    cells = [part for cells in machine.summary_.moments for part in cells]
+    assert len(file.getvalue()) < sum(cell.scatter.nbytes for cell in cells) / 2
+
+
+ZEROS = zlib.compress(bytes(1000))
+
+
+@pytest.mark.parametrize(
+    ("rest", "exponents"),
+    [
+        (np.zeros((1000, 7), np.uint8), ZEROS[:-1]),
+        (np.zeros((1000, 7), np.uint8), ZEROS + b"more"),
+        (np.zeros((1000, 7), np.uint8), b"no deflate"),
+        (np.zeros((1000, 7), np.uint8), zlib.compress(bytes(999))),
+        (np.zeros((1000, 7), np.uint8), zlib.compress(bytes(10**8))),
+        (np.zeros((1000, 8), np.uint8), ZEROS),
+        (np.zeros((1000, 7), np.float32), ZEROS),
+        (np.zeros(7000, np.uint8), ZEROS),
+        (np.array(0, np.uint8), ZEROS),
+        (np.zeros((1000, 7), np.uint8), None),
+    ],
+    ids=[
+        "cut",
+        "longer",
+        "no deflate",
+        "fewer",
+        "more",
+        "8 bytes",
+        "floats",
+        "flat",
+        "one",
+        "none",
+    ],
+)
+def test_exponents_that_do_not_fit_their_numbers_are_refused(path, rest, exponents):
+    """Before there is memory for more of them than the file has numbers."""
+    arrays = {"a|rest": rest}
+    if exponents is not None:
+        arrays["a|exponents"] = np.frombuffer(exponents, np.uint8)
+    stored(path, "{}", arrays)
+    with pytest.raises(FileFormatError, match="are not what"):
+        persistence.read(path)
+
+
+def test_an_array_is_there_once(path):
+    """Whole, or with its exponents apart."""
+    array = np.frombuffer(ZEROS, np.uint8)
+    stored(path, "{}", {"a|rest": np.zeros((1000, 7), np.uint8), "a|exponents": array, "a": array})
+    with pytest.raises(FileFormatError, match="twice"):
+        persistence.read(path)
 
 
 # -------------------------------------------------------------------- what cannot be saved
