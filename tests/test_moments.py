@@ -1,5 +1,6 @@
 """The summary of rows is a commutative monoid, and however it is reached it is the definition's."""
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
 from itertools import pairwise
@@ -109,6 +110,28 @@ def test_subtraction_undoes_addition(parts):
     """(a + b) − b is a: forgetting rows is as if they had never come."""
     a, b = map(ClassMoments.of, parts)
     assert_alike((a + b) - b, a, np.concatenate(parts))
+
+
+def test_one_row_that_is_left_does_not_vary(rng):
+    """Even if those taken out were not quite what was learnt: φ is rounded, too."""
+    rows = rng.normal(size=(3, 4))
+    learnt = ClassMoments.of(rows)
+    two = learnt - ClassMoments.of(rows[:1] + 1e-6)
+    one = two - ClassMoments.of(rows[1:2] - 1e-6)
+    assert two.scatter.any()
+    assert not one.scatter.any()
+    assert not one.cubic.any()
+    assert one.quartic == 0
+    np.testing.assert_allclose(one.mean, rows[2], atol=1e-5)
+
+
+def test_two_rows_of_half_the_weight_are_not_one_row(rng):
+    """Their weight is one in all."""
+    rows = rng.normal(size=(3, 4))
+    whole = [replace(ClassMoments.of(row[np.newaxis]), n=0.5, squares=0.25) for row in rows]
+    left = reduce(add, whole) - whole[0]
+    assert left.n == 1
+    assert_alike(left, whole[1] + whole[2], rows)
 
 
 @given(row_sets(2))

@@ -101,7 +101,8 @@ class ClassMoments:
         larger = np.maximum(abs(self.mean), abs(other.mean)) * (self.n / rest.n)
         rest.mean[abs(rest.mean) <= MARGIN * ROUNDING * larger] = 0.0
         scatter_error = rest.scatter_error + ROUNDING * float(np.trace(self.scatter))
-        if diagonal.sum() <= MARGIN * scatter_error:  # one row is left, or equal ones
+        single = rest.rows <= 1 + MARGIN * error / rest.n
+        if single or diagonal.sum() <= MARGIN * scatter_error:  # one row is left, or equal ones
             return _alike(rest.n, rest.mean, rest.squares, error)
         return replace(
             rest,
