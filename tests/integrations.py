@@ -516,7 +516,27 @@ def skops_without_trust():
     return words[0]
 
 
-@tried("mlflow skops", "`save_model` and `load_model` with `skops_trusted_types=TRUSTED_TYPES`")
+@tried(
+    "mlflow-skinny",
+    "`extreme_entropy.mlflow.save_model`, its `load_model` and `mlflow.pyfunc.load_model`",
+)
+def mlflow_flavour():
+    import mlflow
+
+    from extreme_entropy.mlflow import load_model, save_model
+
+    model = fitted()
+    with tempfile.TemporaryDirectory() as folder:
+        path = str(Path(folder, "model"))
+        save_model(model, path)
+        same(load_model(path).predict_proba(X), model.predict_proba(X))
+        same(mlflow.pyfunc.load_model(path).predict(X), model.predict(X))
+
+
+@tried(
+    "mlflow skops",
+    "`mlflow.sklearn.save_model` and `load_model` with `skops_trusted_types=TRUSTED_TYPES`",
+)
 def mlflow_models():
     same(*_through_mlflow(skops_trusted_types=extreme_entropy.TRUSTED_TYPES))
 
