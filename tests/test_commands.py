@@ -404,6 +404,11 @@ def test_rows_that_were_learnt_are_known_again(home, tmp_path):
     write(rows.take(pa.array(np.arange(len(rows))[::-1])), tmp_path / "other.csv")
     shown = eem("evaluate", home / "m.eem", tmp_path / "other.csv")
     assert "fitted on these very rows" in shown.stderr
+    write(pa.concat_tables([rows, people(seed=1)]), tmp_path / "mixed.csv")
+    shown = eem("evaluate", home / "m.eem", tmp_path / "mixed.csv")
+    assert "fitted on 50 % of these rows" in shown.stderr
+    words = ("evaluate", home / "m.eem", home / "new.parquet", "--json")
+    assert json.loads(eem(*words).stdout)["share_of_rows_learnt"] == 0
     write(people(seed=1), tmp_path / "train.parquet")
     shown = eem("evaluate", home / "m.eem", tmp_path / "train.parquet")
     assert "a file of this name" in shown.stderr

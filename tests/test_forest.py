@@ -30,7 +30,7 @@ from extreme_entropy.features.feature_map import same
 from extreme_entropy.features.forest import ForestSpec, Tree
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.machine.explanation import _visits
-from extreme_entropy.machine.forest import PRECISION, SMOOTHING, fit_slopes, training_odds
+from extreme_entropy.machine.forest import PRECISION, SMOOTHING, fit_slopes
 
 SIZES = {"one leaf": 1, "five leaves": 5}
 every_size = pytest.mark.parametrize("n_leaves", SIZES.values(), ids=SIZES)
@@ -326,16 +326,6 @@ def test_a_leaf_without_a_class_answers_from_smoothed_counts():
     np.testing.assert_allclose(leaf.log_odds(np.empty((3, 0))), expected)
     assert np.isfinite(classifier.decision_function(X)).all()
     assert rows.any()
-
-
-def test_training_odds_from_sums_are_those_of_the_rows():
-    """The mean of the log-odds over the rows of a class, without the rows."""
-    X, y = table()
-    for n_leaves in SIZES.values():
-        classifier = new(n_leaves).fit(X, y)
-        found = training_odds(classifier.machine_, classifier.summary_)
-        t = classifier.project(X)
-        np.testing.assert_allclose(found, [t[y == c].mean() for c in (0, 1)], atol=1e-8)
 
 
 # -------------------------------------------------------------------- the curve

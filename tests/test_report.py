@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -36,10 +35,15 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, gmean_score
+from extreme_entropy import (
+    EEKMClassifier,
+    EEMClassifier,
+    EEMClassifierCV,
+    ExtremeEntropyClassifier,
+    gmean_score,
+)
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
-from extreme_entropy.machine import learnt
 from extreme_entropy.report import About, build_report, write_report
 from extreme_entropy.report import rows as rows_module
 from extreme_entropy.report.build import compared_sizes, write_page
@@ -139,13 +143,6 @@ def test_scores_are_those_that_scikit_learn_gives(classifier):
     assert all(score.low < score.value < score.high for score in scores.values())
 
 
-def were_learnt(classifier, evidence):
-    """Whether the rows of a report are those of the fit."""
-    n = len(classifier.classes_)
-    seen = learnt.ProjectionMoments.of(evidence.labels, evidence.values[:, 0], n)
-    return learnt.were_learnt(classifier.machine_, classifier.summary_, seen)
-
-
 def test_the_matrix_on_the_page_is_that_of_predict(classifier, page):
     """Also without a script: cells, recalls and precisions are in the page itself."""
     X, y = overlapping(seed=1)
@@ -219,34 +216,61 @@ def test_the_page_says_what_the_data_are(classifier):
 # ------------------------------------------------------------------------ rows
 
 
+def share_learnt(classifier, X, y):
+    """The share of rows that a report takes for those of the fit."""
+    return reported(classifier).share_learnt(collect(classifier, [(X, y)]).sketch)
+
+
 @pytest.mark.parametrize(
     ("estimator", "kind"), [(EEMClassifier, np.float64), (EEKMClassifier, np.float32)]
 )
 def test_rows_that_were_learnt_are_known_again(estimator, kind):
-    """In any order; other rows of the same number and kind are not."""
+    """In any order, all of them or some; other rows of the same number and kind are not."""
     X, y = overlapping()
-    classifier = estimator(30, random_state=0).fit(X.astype(kind), y)
-    backwards = X[::-1].astype(kind), y[::-1]
-    assert were_learnt(classifier, collect(classifier, [backwards]))
-    assert 'id="same-rows"' in build_report(classifier, *backwards)
-    other = overlapping(seed=1)
-    assert not were_learnt(classifier, collect(classifier, [(other[0].astype(kind), other[1])]))
-    assert 'id="same-rows"' not in build_report(classifier, *other)
-    most = collect(classifier, [(X[1:], y[1:])])
-    assert not were_learnt(classifier, most)
+    X = X.astype(kind)
+    classifier = estimator(30, random_state=0).fit(X, y)
+    assert share_learnt(classifier, X[::-1], y[::-1]) == 1
+    assert share_learnt(classifier, X[10:], y[10:]) == 1
+    assert "fitted on these very rows" in build_report(classifier, X[::-1], y[::-1])
+    other, labels = overlapping(seed=1)
+    assert share_learnt(classifier, other.astype(kind), labels) == 0
+    assert 'id="same-rows"' not in build_report(classifier, other, labels)
+    assert share_learnt(classifier.slim(), X, y) == 0
 
 
-@pytest.mark.parametrize("change", [lambda t: t + 0.01, lambda t: 1.01 * (t - t.mean()) + t.mean()])
-def test_rows_whose_mean_or_spread_differs_were_not_learnt(classifier, change):
-    """Each alone tells them from those learnt."""
-    evidence = collect(classifier, [overlapping()])
-    assert were_learnt(classifier, evidence)
-    moved = evidence.values.copy()
-    for c in (0, 1):
-        moved[evidence.labels == c] = change(moved[evidence.labels == c])
-    assert not were_learnt(classifier, replace(evidence, values=moved))
-    sums = learnt.ProjectionMoments.of(evidence.labels, moved[:, 0], 2)
-    assert not reported(classifier).were_learnt(sums)
+def test_a_mixture_of_rows_learnt_and_others_is_known():
+    """By its share."""
+    X, y = overlapping()
+    other, labels = overlapping(seed=1)
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    n = len(y)
+    mixed = np.vstack([X, other, other, other]), np.concatenate([y, labels, labels, labels])
+    assert share_learnt(classifier, *mixed) == pytest.approx(0.25, abs=0.01)
+    assert "fitted on 25&nbsp;% of these rows" in build_report(classifier, *mixed)
+    assert share_learnt(classifier, other, labels) == 0
+    assert len(mixed[0]) == 4 * n
+
+
+def test_rows_of_many_categories_are_known_again():
+    """They are encoded without their own label when they are learnt, and as others later."""
+    rng = np.random.default_rng(0)
+    y = np.arange(600) % 2
+    frame = pd.DataFrame({"shop": [f"s{i}" for i in rng.integers(0, 60, 600)]})
+    frame["x"] = rng.normal(size=600) + y
+    classifier = ExtremeEntropyClassifier(n_landmarks=20, random_state=0).fit(frame, y)
+    assert share_learnt(classifier, frame, y) == 1
+    new = frame.assign(x=rng.normal(size=600) + y)
+    assert share_learnt(classifier, new, y) == 0
+
+
+def test_rows_that_are_few_and_come_often_are_known_only_all_together():
+    """New rows of such a table are equal to some that were learnt."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, size=(2000, 2)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=2000) > 2).astype(int)
+    classifier = EEMClassifier(20, random_state=0).fit(X[:1000], y[:1000])
+    assert share_learnt(classifier, X[1000:], y[1000:]) == 0
+    assert share_learnt(classifier, X[:1000], y[:1000]) == 1
 
 
 def test_rows_are_drawn_from_all_of_a_long_file(classifier, monkeypatch):
@@ -276,8 +300,7 @@ def test_batches_are_as_good_as_all_rows_at_once(classifier):
     np.testing.assert_array_equal(whole.labels, parts.labels)
     np.testing.assert_allclose(whole.values, parts.values, rtol=1e-9)
     np.testing.assert_array_equal(whole.confusion, parts.confusion)
-    np.testing.assert_allclose(whole.sums.means, parts.sums.means, rtol=1e-9)
-    np.testing.assert_allclose(whole.sums.deviations, parts.sums.deviations, rtol=1e-9)
+    np.testing.assert_array_equal(whole.sketch.keys, parts.sketch.keys)
     assert whole.auc == parts.auc
     assert whole.brier.value == pytest.approx(parts.brier.value, rel=1e-9)
     assert [row.number for row in whole.telling] == [row.number for row in parts.telling]

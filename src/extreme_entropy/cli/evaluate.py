@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 TITLES = {"gmean": "GMean", "balanced_accuracy": "Balanced accuracy", "auc": "AUC"}
+ALMOST_ALL = 0.995  # of the rows
 METHODS = "95 % intervals: Beta (of recalls) for GMean and balanced accuracy, normal for the others"
 PRIORS = {
     "balanced": "equally frequent classes",
@@ -65,8 +66,10 @@ def evaluate(
     fitted, source = model_and_table(model, data, decision, encoding, na)
     rows = LabelledRows(fitted, source, "evaluate on", progress="evaluating")
     found = _evaluation(fitted, rows)
-    if found.learnt:
-        note = "The model was fitted on these very rows, so that every score is too good."
+    if found.share_learnt:
+        some = f"{100 * found.share_learnt:.2g} % of these rows"
+        which = "these very rows" if found.share_learnt > ALMOST_ALL else some
+        note = f"The model was fitted on {which}, so that every score is too good."
     elif Path(fitted.facts.source).name == data.name:
         note = "The model was fitted on a file of this name. If it has these rows, every score is "
         note += "too good."
@@ -80,7 +83,7 @@ def evaluate(
                 "rows": rows.rows,
                 "rows_without_label": rows.rows_without_label,
                 "classes": fitted.label_names,
-                "rows_were_learnt": found.learnt,
+                "share_of_rows_learnt": found.share_learnt,
                 "confusion": found.matrix.tolist(),
                 **{name: asdict(score) for name, score in found.scores.items()},
                 "costs": found.costs,
@@ -113,7 +116,7 @@ class Evaluation:
     probabilities: dict[str, dict[str, ScoreInterval]]  # Brier score and log-loss, by priors
     costs: dict[str, float]  # of missing a row of each class
     constant_costs: dict[str, float]  # of a row, if all were predicted as the class
-    learnt: bool  # whether the rows are those of the fit
+    share_learnt: float  # of the rows, that are those of the fit
 
     @property
     def mean_cost(self) -> float:
@@ -127,7 +130,8 @@ class Evaluation:
 def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
     import numpy as np
 
-    from ..machine.learnt import ProjectionMoments, were_learnt
+    from ..estimators.inputs import check_x
+    from ..features.content import keys_of
     from ..metrics import (
         RunningAUC,
         RunningProbabilityScores,
@@ -135,6 +139,8 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         predicted_classes,
         recall_scores,
     )
+    from ..moments.sketch import NO_ROWS
+    from ..plots.inputs import project_rows
 
     classifier, k = fitted.classifier, len(fitted.label_names)
     own = classifier.priors if isinstance(classifier.priors, str) else "own"
@@ -145,13 +151,14 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
     machines.setdefault(own, classifier.machine_)
     matrix, area = np.zeros((k, k), dtype=np.int64), RunningAUC(k)
     probabilities = {name: RunningProbabilityScores() for name in (*machines, "constant")}
-    seen = ProjectionMoments.of(np.empty(0, np.intp), np.empty(0), k)
+    content, seen = classifier.feature_map_.content, NO_ROWS
     shares = np.exp(machines["empirical"].log_priors)
     for X, y in rows:
         labels = np.searchsorted(classifier.classes_, y)
-        projections = classifier.project(X).reshape(len(y), -1)
+        checked = check_x(classifier, X)
+        projections = project_rows(classifier, checked)
         matrix += confusion_counts(labels, predicted_classes(machines[own].scores(projections)), k)
-        seen += ProjectionMoments.of(labels, projections[:, 0], k)
+        seen = seen.with_rows(keys_of(content(checked), labels))
         found = {name: machine.probabilities(projections) for name, machine in machines.items()}
         area.add(labels, found[own])
         for name, p in (found | {"constant": np.tile(shares, (len(y), 1))}).items():
@@ -168,7 +175,7 @@ def _evaluation(fitted: TableModel, rows: LabelledRows) -> Evaluation:
         by_priors,
         dict(zip(fitted.label_names, costs.tolist(), strict=True)),
         dict(zip(fitted.label_names, each.tolist(), strict=True)),
-        were_learnt(machines[own], classifier.summary_, seen),
+        classifier.summary_.rows.share_of(seen),
     )
 
 

@@ -261,25 +261,3 @@ def _own_scores(machine: ForestMachine, odds: Array, held: HeldRows) -> tuple[Ar
         order = np.argsort(found[own, c], kind="stable")
         scores.append(np.column_stack([found[own, c], held.counts[own]])[order])
     return tuple(scores)
-
-
-def training_odds(machine: ForestMachine, summary: ForestSummary) -> Array:
-    """The mean log-odds of the first pair over the rows learnt of each class, from sums alone.
-
-    With mean t and variance v of a leaf's projections, ½(t−m)²/S has the mean ½((t−m)² + v)/S.
-    """
-    totals = summary.counts.sum(axis=1)
-    shares, found = np.repeat(machine.shares[:, 0], summary.n_leaves), np.zeros(len(totals))
-    for share, leaf, own in zip(shares, machine.leaves, summary.leaves, strict=True):
-        for c in range(len(totals)):
-            moments = own.of_class(c)
-            if not moments.n:
-                continue
-            odds = float(leaf.shifts[0])
-            if leaf.machine is not None and leaf.columns[0] == 0:
-                beta, pair = leaf.machine.operators[0], leaf.machine.gaussians[0]
-                variance = float(beta @ moments.scatter @ beta) / moments.n
-                (s0, s1), t = pair.variances, np.array(float(beta @ moments.mean))
-                odds += float(pair.log_ratio(t)) + variance * (1 / s0 - 1 / s1) / 2
-            found[c] += moments.n * share * odds
-    return found / np.maximum(totals, 1e-300)

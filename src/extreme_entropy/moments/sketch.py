@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy.stats import binom
 
 Array = np.ndarray[Any, Any]
 
 MOST = 2**18  # keys, of 16 bytes each
+COINCIDENCE = 1e-6  # probability below which rows that were learnt are not known by chance
 ROUNDING = 1e-9  # of a weight: sums of the same weights in another order
 
 
@@ -71,6 +73,25 @@ class RowSketch:
         mine, theirs, at, known = _matched(self, other)
         enough = mine.weights[at[known]] * (1 + ROUNDING) >= theirs.weights[known]
         return len(theirs.keys) - int(enough.sum())
+
+    def share_of(self, other: RowSketch) -> float:
+        """The share of the other's rows that were learnt; 0 where they may be like them by chance.
+
+        That a new row is equal to one learnt has a probability of 1 − n₁/n, where n₁ of n rows
+        came once (Good and Turing). Where rows are few and come often, all are equal to some, and
+        only those that come as often as here, all of them, are the same rows.
+        """
+        mine, theirs, _, known = _matched(self, other)
+        n, seen = float(mine.weights.sum()), float(theirs.weights.sum())
+        if not known.any():
+            return 0.0
+        if known.all() and np.array_equal(mine.weights, theirs.weights):
+            return 1.0
+        chance = (n - float((mine.weights == 1).sum()) + 1) / (n + 1)
+        if chance >= 1 or binom.sf(known.sum() - 1, len(known), chance) > COINCIDENCE:
+            return 0.0
+        share = (float(theirs.weights[known].sum()) / seen - chance) / (1 - chance)
+        return max(0.0, share)
 
     def _thinned(self, level: int) -> RowSketch:
         """The same at a level that is not lower."""

@@ -234,6 +234,11 @@ class ClassCounts:
     learnt: Array  # rows, or their total weight   (n_classes,)
 
     @property
+    def rows(self) -> RowSketch:
+        """Which rows these were is not kept."""
+        return NO_ROWS
+
+    @property
     def counts(self) -> Array:
         """Rows of each class, in one fold   (n_classes, 1)."""
         return self.learnt[:, np.newaxis]

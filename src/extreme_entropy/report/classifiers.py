@@ -24,11 +24,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..estimators.inputs import check_x
+from ..features.content import keys_of
 from ..machine.decision import GaussianPair
-from ..machine.learnt import ProjectionMoments, were_learnt
 from ..machine.machine import Decision
 from ..machine.predictor import predictor_of
-from ..moments.summary import ClassCounts
+from ..moments.sketch import NO_ROWS, RowSketch
 from ..pipelines import last_step
 from ..plots.inputs import label_positions, project_rows
 from .rows import as_rows, column_as_array, column_names, with_column_of
@@ -90,8 +90,11 @@ class Reported(Protocol):
     def contributions(self, X: Any, others: Any) -> Array:
         """What columns add to the scores of rows, beside others   (n, d) or (n, classes, d)."""
 
-    def were_learnt(self, sums: ProjectionMoments) -> bool:
-        """Whether all rows together are those of the fit."""
+    def sketch(self, X: Any, labels: Array) -> RowSketch:
+        """Which rows these are, with the positions of their classes."""
+
+    def share_learnt(self, rows: RowSketch) -> float:
+        """The share of rows that are those of the fit, as far as can be told."""
 
     def notes_on(self, X: Any) -> list[str]:
         """What a reader should know of these predictions."""
@@ -176,10 +179,11 @@ class LibraryClassifier:
         predictor = predictor_of(classifier.feature_map_, self.machine_, classifier.classes_)
         return predictor.explain(X)
 
-    def were_learnt(self, sums: ProjectionMoments) -> bool:
-        summary = self.classifier.summary_
-        # A classifier made for predictions alone has kept counts only.
-        return not isinstance(summary, ClassCounts) and were_learnt(self.machine_, summary, sums)
+    def sketch(self, X: Any, labels: Array) -> RowSketch:
+        return NO_ROWS.with_rows(keys_of(self.classifier.feature_map_.content(X), labels))
+
+    def share_learnt(self, rows: RowSketch) -> float:
+        return self.classifier.summary_.rows.share_of(rows)
 
     def notes_on(self, X: Any) -> list[str]:
         return []
@@ -292,8 +296,11 @@ class AnyClassifier:
             found[..., j] = before - self.machine_.scores(self.values(typical))
         return found
 
-    def were_learnt(self, sums: ProjectionMoments) -> bool:
-        return False
+    def sketch(self, X: Any, labels: Array) -> RowSketch:
+        return NO_ROWS
+
+    def share_learnt(self, rows: RowSketch) -> float:
+        return 0.0
 
     def notes_on(self, X: Any) -> list[str]:
         """Where `predict` does not choose the largest probability."""

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.learnt import ProjectionMoments
 from ..metrics import (
     RunningAUC,
     RunningProbabilityScores,
@@ -22,6 +21,7 @@ from ..metrics import (
     confusion_counts,
     predicted_classes,
 )
+from ..moments.sketch import NO_ROWS, RowSketch
 from ..plots.inputs import label_positions
 from ..plots.regions import MOST_POINTS, evenly_of_each
 from .classifiers import Reported
@@ -42,7 +42,7 @@ class Evidence:
 
     counts: Array  # rows of each class, all of them                              (classes,)
     confusion: Array  # all rows by true (down) and predicted class (across)
-    sums: ProjectionMoments  # of all rows
+    sketch: RowSketch  # of all rows
     auc: ScoreInterval  # of all rows, under the classifier's priors
     brier: ScoreInterval
     labels: Array  # of the rows kept: positions in classes_                       (n,)
@@ -85,7 +85,7 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
     sample, telling, drawn = _Sample(k), Telling(k), _Drawn()
     confusion = np.zeros((k, k), dtype=np.int64)
     auc, brier = RunningAUC(k), RunningProbabilityScores()
-    sums: ProjectionMoments | None = None
+    sketch = NO_ROWS
     for X, given, labels in _in_parts(classifier, batches):
         values = classifier.values(X)
         scores = classifier.machine_.scores(values)
@@ -93,12 +93,11 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
         confusion += confusion_counts(labels, predicted, k)
         for running in (auc, brier):
             running.add(labels, classifier.machine_.probabilities(values))
-        own = ProjectionMoments.of(labels, classifier.pair_values(values, 0), k)
-        sums = own if sums is None else sums + own
+        sketch += classifier.sketch(X, labels)
         telling.look(X, given, values, scores, labels, predicted)
         sample.add(labels, values)
         drawn.add(X, labels)
-    if sums is None:
+    if not confusion.any():
         raise InputError("A report needs rows to evaluate the classifier on; there are none.")
     counts = confusion.sum(axis=1)
     present = np.flatnonzero(counts)
@@ -112,7 +111,7 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
     return Evidence(
         counts=counts,
         confusion=confusion,
-        sums=sums,
+        sketch=sketch,
         auc=auc.interval(),
         brier=brier.scores()["brier"],
         labels=labels,

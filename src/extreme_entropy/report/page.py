@@ -104,7 +104,7 @@ def _contents(classifier: Reported, evidence: Evidence, about: About) -> dict[st
         "counts": counts.tolist(),
         "learnt": None if trained is None else [float(n) for n in trained],
         "imbalance": float(counts.max() / counts[counts > 0].min()),
-        "same_rows": classifier.were_learnt(evidence.sums),
+        "share_learnt": classifier.share_learnt(evidence.sketch),
         "missing": sorted(about.missing.items(), key=lambda item: -item[1]),
         "most_missing": MOST_MISSING,
         "confusion": confusion.tolist(),
