@@ -13,7 +13,7 @@ OLDEST := .venv-oldest/$(SCRIPTS)
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
 
-.PHONY: help demo check test lint types imports core pytest coverage oldest spark fuzz docs dist fix hooks paper papertest bench defaults clean
+.PHONY: help demo check test lint types imports core pytest coverage oldest spark ray fuzz docs dist fix hooks paper papertest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -37,10 +37,10 @@ imports: .venv/tested
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-core pytest papertest paper coverage oldest spark fuzz docs: export OPENBLAS_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark docs: export OMP_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark: export SCIPY_ARRAY_API := 1
-core pytest papertest paper coverage oldest spark docs: export PYTHONUTF8 := 1
+core pytest papertest paper coverage oldest spark ray fuzz docs: export OPENBLAS_NUM_THREADS := 1
+core pytest papertest paper coverage oldest spark ray docs: export OMP_NUM_THREADS := 1
+core pytest papertest paper coverage oldest spark ray: export SCIPY_ARRAY_API := 1
+core pytest papertest paper coverage oldest spark ray docs: export PYTHONUTF8 := 1
 
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
@@ -60,6 +60,9 @@ oldest: .venv-oldest/tested $(AXE)  ## the tests with exactly the lowest version
 
 spark: .venv/spark  ## the tests on a local Spark with two executors; needs Java 17
 	$(BIN)/python -m pytest -rs tests/test_spark.py
+
+ray: .venv/ray  ## the tests on a local Ray
+	$(BIN)/python -m pytest -rs tests/test_ray.py
 
 # `make fuzz MINUTES=30 SEED=7`
 fuzz: .venv/tested  ## random tables, altered files, killed runs: what is promised holds
@@ -128,6 +131,10 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 
 .venv/spark: .venv/tested
 	$(BIN)/python -m pip install -q -e '.[spark]'
+	touch $@
+
+.venv/ray: .venv/tested
+	$(BIN)/python -m pip install -q -e '.[ray]'
 	touch $@
 
 # Without npm the tests that need it are skipped, or fail where nothing may be skipped.

@@ -438,6 +438,22 @@ def dask_arrays():
     same(model.predict(rows).compute(), model.predict(X))
 
 
+@tried("ray pyarrow", "a `Dataset` of Ray Data, with lazy predictions")
+def ray_datasets():
+    import pyarrow as pa
+    import ray
+
+    rows = {f"x{j}": column for j, column in enumerate(X.T)}
+    ray.init(num_cpus=1, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
+    try:
+        dataset = ray.data.from_arrow(pa.table({**rows, "y": y}))
+        model = classifier().fit(dataset, y="y")
+        answers = model.predict(dataset).to_pandas()["prediction"]
+        same(answers.to_numpy(), model.predict(pa.table(rows)))
+    finally:
+        ray.shutdown()
+
+
 @tried("xarray", "`DataArray` of two dimensions")
 def xarray_arrays():
     import xarray as xr

@@ -29,7 +29,7 @@ from extreme_entropy import (
     ExtremeEntropyClassifier,
 )
 from extreme_entropy.engines import blocks as seam
-from extreme_entropy.engines.blocks import Block, on_block, tree
+from extreme_entropy.engines.blocks import Block, add_in_turn, on_block, tree
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
 from extreme_entropy.moments.sketch import MOST
 from extreme_entropy.selection import one_pass
@@ -298,6 +298,9 @@ def test_a_tree_follows_from_the_number_of_parts():
     assert tree("a", join) == "a"
     assert tree("abc", join) == "((ab)c)"
     assert tree("abcdefg", join) == "(((ab)(cd))((ef)g))"
+    for n in (1, 2, 3, 7, 8, 13):  # the same, without all of them at a time
+        letters = "abcdefghijklm"[:n]
+        assert add_in_turn(iter(letters), join) == tree(letters, join)
 
 
 # -------------------------------------------------------------------- answers

@@ -45,10 +45,10 @@ def test_every_requirement_has_one_lower_bound(bounds):
 
 
 def test_all_is_every_extra_that_is_for_users():
-    """`pip install extreme-entropy[all]` leaves out what developers need, and Spark: 400 MB."""
+    """`pip install extreme-entropy[all]` leaves out what developers need, Ray and Spark."""
     (everything,) = EXTRAS["all"]
     named = re.fullmatch(r"extreme-entropy\[([\w,]+)\]", everything)[1].split(",")
-    assert set(named) == EXTRAS.keys() - {"all", "test", "lint", "docs", "dist", "spark"}
+    assert set(named) == EXTRAS.keys() - {"all", "test", "lint", "docs", "dist", "ray", "spark"}
 
 
 def test_the_version_is_the_same_wherever_it_is_written():

@@ -8,21 +8,23 @@ import shutil
 import signal
 import socket
 import sys
-from datetime import date, timedelta
 from pathlib import Path
 
+import column_rows
 import numpy as np
 import pytest
-from laws import assert_same_sums
-from sklearn.base import clone
-
-from extreme_entropy import (
-    EEKMClassifier,
-    EEMClassifier,
-    EEMClassifierCV,
-    ExtremeEntropyClassifier,
+from column_rows import (
+    ROWS,
+    N,
+    X,
+    assert_answers_as_gathered,
+    assert_as_gathered,
+    assert_search_as_gathered,
+    gathered,
+    new,
 )
-from extreme_entropy.engines.blocks import tree
+from laws import assert_same_sums
+
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
 
 ROOT = Path(__file__).parent.parent
@@ -35,45 +37,11 @@ from pyspark.cloudpickle import register_pickle_by_value  # noqa: E402
 
 from extreme_entropy.engines import spark as engine  # noqa: E402
 
-register_pickle_by_value(sys.modules[__name__])  # executors cannot import tests
+for module in (sys.modules[__name__], column_rows):
+    register_pickle_by_value(module)  # executors cannot import tests
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas")
 
-N, PARTITIONS = 1_200, 6
-X = ["a", "b", "c", "d"]
-KINDS = {
-    "EEM": EEMClassifier(20, random_state=1),
-    "EEKM": EEKMClassifier(20, random_state=1),
-    "forest": ExtremeEntropyClassifier(n_landmarks=20, n_leaves=4, random_state=3),
-}
-
-
-def new(kind="EEM", **parameters):
-    return clone(KINDS[kind]).set_params(**parameters)
-
-
-def all_rows():
-    """Rows sorted by class, so that some partitions have one class only; with text and gaps."""
-    rng = np.random.default_rng(7)
-    y = np.sort((rng.random(N) < 0.2).astype(int))
-    numbers = rng.normal(size=(N, 4)) + 0.8 * y[:, None]
-    cities = np.array(["Bonn", "Rome", "Oslo"])[(rng.random(N) * (2 + y)).astype(int)]
-    days = [date(2026, 1, 1) + timedelta(int(n)) for n in rng.integers(0, 90, N)]
-    gap = rng.random((3, N)) < 0.1
-    return pa.table(
-        {
-            "key": np.arange(N) + 500,
-            **dict(zip(X, numbers.T, strict=True)),
-            "label": np.array(["no", "yes"])[y],
-            "three": np.arange(N) % 3,
-            "weight": rng.integers(0, 3, N).astype(float),
-            "city": pa.array(cities, mask=gap[0]),
-            "day": pa.array(days, mask=gap[1]),
-            "dotted.name": pa.array(numbers[:, 0], mask=gap[2]),
-        }
-    )
-
-
-ROWS = all_rows()
+PARTITIONS = 6
 SCHEMA = (
     "key long, a double, b double, c double, d double, label string, three long, "
     "weight double, city string, day date, `dotted.name` double"
@@ -89,10 +57,6 @@ def in_partitions(session, spoil=None, partitions=PARTITIONS):
             yield from (rows if spoil is None else spoil(rows)).combine_chunks().to_batches()
 
     return session.range(0, N, 1, partitions).mapInArrow(make, SCHEMA)
-
-
-def gathered(*columns):
-    return ROWS.select(columns).to_pandas()
 
 
 # -------------------------------------------------------------------- two executors
@@ -162,18 +126,14 @@ def fitted(rows):
 
 def test_partitions_equal_gathered_rows(fitted):
     """Also where partitions hold one class only."""
-    theirs = new().fit(gathered(*X), gathered("label")["label"])
-    assert_same_sums(fitted, theirs, gathered(*X))
-    assert fitted.feature_names_in_.tolist() == X
-    assert fitted.classes_.tolist() == ["no", "yes"]
+    assert_as_gathered(fitted, "EEM")
 
 
 @pytest.mark.parametrize("kind", ["EEKM", "forest"])
 def test_weights_are_a_column(kind, rows):
     """Landmarks and leaves, with weights of which some are zero."""
     ours = new(kind).fit(rows.select(*X, "label", "weight"), "label", sample_weight="weight")
-    theirs = new(kind).fit(gathered(*X), gathered("label")["label"], gathered("weight")["weight"])
-    assert_same_sums(ours, theirs, gathered(*X))
+    assert_as_gathered(ours, kind, "weight")
 
 
 def test_connect_equals_gathered_rows(remote, fitted):
@@ -218,14 +178,8 @@ def test_more_and_fewer_rows(rows, fitted):
 
 def test_a_search_chooses_as_on_gathered_rows(rows):
     """Folds by content, scores from counts; the folds are a lazy column."""
-    search = EEMClassifierCV(
-        (5, 15), activation=("sig",), relevance="uniform", cv=3, random_state=0
-    )
-    ours = clone(search).fit(rows.select(*X, "label"), "label")
-    theirs = clone(search).fit(gathered(*X), gathered("label")["label"])
-    np.testing.assert_allclose(ours.path_.scores, theirs.path_.scores, atol=1e-12)
-    assert ours.best_params_ == theirs.best_params_
-    np.testing.assert_array_equal(ours.folds_.toArrow()["fold"].to_numpy(), theirs.folds_)
+    ours = new("search").fit(rows.select(*X, "label"), "label")
+    assert_search_as_gathered(ours, ours.folds_.toArrow()["fold"].to_numpy())
 
 
 def test_only_one_sum_comes_to_the_driver(rows, fitted, monkeypatch):
@@ -244,18 +198,6 @@ def test_only_one_sum_comes_to_the_driver(rows, fitted, monkeypatch):
     assert came[0].nbytes < 1_000
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 7, 8, 13])
-def test_sums_in_turn_are_added_as_in_a_tree(n):
-    """The same bits as elsewhere, without holding all of them."""
-
-    class Word(str):
-        def __add__(self, other):
-            return Word(f"({self:s}{other:s})")
-
-    words = [Word(letter) for letter in "abcdefghijklm"[:n]]
-    assert engine.add_in_turn(iter(words)) == tree(words, Word.__add__)
-
-
 # -------------------------------------------------------------------- answers
 
 
@@ -272,17 +214,7 @@ def test_answers_are_lazy_columns_beside_the_rows(session, rows, fitted):
     found = fitted.explain(fitted.project(asked)).toArrow()
     assert found.column_names[:6] == ["key", "label", *reversed(X)]
     assert found["key"].equals(ROWS["key"])
-    numbers = gathered(*X)
-    assert found["prediction"].to_pylist() == fitted.predict(numbers).tolist()
-    for column, theirs in {
-        "probability": fitted.predict_proba(numbers),
-        "log_probability": fitted.predict_log_proba(numbers),
-        "decision": fitted.decision_function(numbers),
-        "projection": fitted.project(numbers),
-        "contributions": fitted.explain(numbers),
-    }.items():
-        ours = np.array(found[column].to_pylist())
-        np.testing.assert_allclose(ours, theirs, atol=1e-9, err_msg=column)
+    assert_answers_as_gathered(fitted, lambda name: found[name].to_pylist())
 
 
 def test_with_three_classes_contributions_are_arrays_of_arrays(rows):

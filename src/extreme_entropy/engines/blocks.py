@@ -7,7 +7,7 @@ An engine decides where work on a block runs and where results are added; what t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -22,6 +22,7 @@ T = TypeVar("T")
 ENGINES = {
     "dask": "extreme_entropy.engines.dask",
     "pyspark": "extreme_entropy.engines.spark",
+    "ray": "extreme_entropy.engines.ray",
 }
 
 
@@ -83,3 +84,17 @@ def tree(parts: Sequence[T], add: Callable[[T, T], T]) -> T:
         pairs = [add(a, b) for a, b in zip(parts[::2], parts[1::2], strict=False)]
         parts = [*pairs, *parts[len(pairs) * 2 :]]
     return parts[0]
+
+
+def add_in_turn(parts: Iterable[T], add: Callable[[T, T], T]) -> T:
+    """What `tree` gives, with at most log₂ n sums at a time."""
+    waiting: list[tuple[int, T]] = []  # sums of 2ᵏ parts, the largest first
+    for part in parts:
+        level = 0
+        while waiting and waiting[-1][0] == level:
+            part, level = add(waiting.pop()[1], part), level + 1
+        waiting.append((level, part))
+    _, total = waiting.pop()
+    while waiting:
+        total = add(waiting.pop()[1], total)
+    return total

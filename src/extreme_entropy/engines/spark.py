@@ -9,8 +9,8 @@ others, Spark runs again.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import groupby
 from math import isqrt
 from operator import itemgetter
@@ -18,14 +18,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..errors import ExtremeEntropyError, InputError, TooLargeError
-from .blocks import Array, Block, on_block
+from ..errors import ExtremeEntropyError, TooLargeError
+from .blocks import Array, Block, add_in_turn, on_block
 from .threads import one_blas_thread
 
 try:
     import pyarrow as pa
     from pyspark import TaskContext
     from pyspark.sql import types
+
+    from .columns import ColumnBlocks, Roles, column_of, roles_of
 except ImportError as error:
     raise ImportError("Spark input needs pyspark: pip install 'extreme-entropy[spark]'") from error
 
@@ -33,57 +35,18 @@ T = TypeVar("T")
 Batches = Iterator[Any]  # of pyarrow.RecordBatch
 
 SUMS = "place long, number long, sum binary"  # a sum, its number, and where it is added to others
-LABELS = ("string", "boolean", "byte", "short", "integer", "long", "float", "double")
 DIED = ("ExecutorLostFailure", "Python worker exited unexpectedly", "OutOfMemoryError")
 ABSENT = "No module named 'extreme_entropy"
 
 
-class Roles(NamedTuple):
-    """What the columns of a DataFrame are for."""
-
-    features: list[str]
-    y: str | None = None
-    weight: str | None = None
-
-    @property
-    def names(self) -> list[str]:
-        return list(dict.fromkeys([*self.features, *filter(None, self[1:])]))
-
-    def block(self, rows: Any) -> Block:
-        """Rows of a table of Arrow."""
-        y, weight = (name and rows[name].to_numpy() for name in self[1:])
-        return Block(rows.select(self.features), y, weight)
-
-
-class SparkBlocks:
+class SparkBlocks(ColumnBlocks):
     """The partitions of a DataFrame."""
-
-    def __init__(self, frame: Any, roles: Roles) -> None:
-        self.frame, self.roles = frame, roles
-
-    @cached_property
-    def no_rows(self) -> Any:
-        """A partition without rows."""
-        frame = self.frame.sparkSession.createDataFrame([], self.frame.schema)
-        return frame.toArrow().select(self.roles.names)
-
-    @property
-    def like(self) -> Any:
-        """Two rows of zeros, or of gaps in columns that hold no numbers."""
-        schema = self.no_rows.select(self.roles.features).schema
-        return pa.table([_made_up(field.type) for field in schema], schema.names)
-
-    def select(self, names: Sequence[str]) -> SparkBlocks:
-        """The same rows with these features, if they have them all."""
-        if not set(names) <= set(self.frame.columns):
-            return self
-        return SparkBlocks(self.frame, self.roles._replace(features=list(names)))
 
     def add_up(self, work: Callable[..., T], *shared: Any) -> T:
         """Σ work(block, *shared), on executors."""
-        columns = self.frame.columns
-        rows = _numbered(self.frame).select(*(f"c{columns.index(x)}" for x in self.roles.names))
-        task = partial(_sum_of_partition, work, shared, self.roles, self.no_rows)
+        columns, no_rows = self.table.columns, self.no_rows.select(self.roles.names)
+        rows = _numbered(self.table).select(*(f"c{columns.index(x)}" for x in self.roles.names))
+        task = partial(_sum_of_partition, work, shared, self.roles, no_rows)
         sums = rows.mapInArrow(task, SUMS)
         for places in ("place", 1):
             ordered = sums.repartition(places).sortWithinPartitions("place", "number")
@@ -96,35 +59,17 @@ class SparkBlocks:
 
     def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
         """The DataFrame with a further column, work(block, *shared)."""
-        if name in self.frame.columns:
-            raise InputError(
-                f"The DataFrame must not have a column {name!r}, which is to hold the answer. "
-                "Rename it (withColumnRenamed), or leave it out (drop)."
-            )
-        schema = types.StructType([*self.frame.schema, types.StructField(name, _type_of(like))])
+        self.check_new(name, "withColumnRenamed", "drop")
+        schema = types.StructType([*self.table.schema, types.StructField(name, _type_of(like))])
         task = partial(_answers, work, shared, self.roles.features, like.dtype, schema.names)
-        return _numbered(self.frame).mapInArrow(task, schema)
+        return _numbered(self.table).mapInArrow(task, schema)
 
 
 def blocks(X: Any, y: Any = None, weight: Any = None) -> SparkBlocks:
     """The partitions of a DataFrame; its columns hold labels and weights, too."""
-    columns = X.columns
-    twice = sorted({name for name in columns if columns.count(name) > 1})
-    if twice:
-        raise InputError(f"Columns must have different names; {twice[:5]} come twice. Rename them.")
-    for name, role, example in ((y, "y", "label"), (weight, "sample_weight", "weight")):
-        if name is not None and not (isinstance(name, str) and name in columns):
-            came = repr(name) if isinstance(name, str) else type(name).__name__
-            raise InputError(
-                f"With a Spark DataFrame, `{role}` must name one of its columns, as in "
-                f"{role}={example!r}; it is {came}. Add the values to the DataFrame as a column."
-            )
-    if y is not None and X.schema[y].dataType.typeName() not in LABELS:
-        raise InputError(
-            f"Labels must be text, numbers or booleans; column {y!r} holds "
-            f"{X.schema[y].dataType.simpleString()}. Cast it, to string for example."
-        )
-    return SparkBlocks(X, Roles([name for name in columns if name not in (y, weight)], y, weight))
+    roles = roles_of(X.dtypes, y, weight, "Spark DataFrame")
+    no_rows = X.sparkSession.createDataFrame([], X.schema).toArrow()
+    return SparkBlocks(X, no_rows, roles)
 
 
 def _numbered(frame: Any) -> Any:
@@ -186,24 +131,15 @@ def _sum_of_each_place(batches: Batches) -> Batches:
     """One sum for each place, numbered by it, to be added to the others at one place."""
     for place, parts in groupby(_read(batches), key=itemgetter(0)):
         with one_blas_thread():
-            total = add_in_turn(part.sum for part in parts)
+            total = add_in_turn((part.sum for part in parts), _add)
         yield _written(Sum(0, place, total))
 
 
-def add_in_turn(parts: Iterable[Any]) -> Any:
-    """What `tree` gives, with at most log₂ n sums in memory; the first error, if there is one."""
-    waiting: list[tuple[int, Any]] = []  # sums of 2ᵏ parts, the largest first
-    for part in parts:
-        if isinstance(part, ExtremeEntropyError):
-            return part
-        level = 0
-        while waiting and waiting[-1][0] == level:
-            part, level = waiting.pop()[1] + part, level + 1
-        waiting.append((level, part))
-    _, total = waiting.pop()
-    while waiting:
-        total = waiting.pop()[1] + total
-    return total
+def _add(a: Any, b: Any) -> Any:
+    """a + b; the first error, if there is one."""
+    if isinstance(a, ExtremeEntropyError):
+        return a
+    return b if isinstance(b, ExtremeEntropyError) else a + b
 
 
 def _answers(
@@ -220,7 +156,7 @@ def _answers(
         rows = pa.Table.from_batches([batch]).rename_columns(names[:-1])
         with one_blas_thread():
             found = on_block(number, work, Block(rows.select(features)), *shared)
-        yield pa.RecordBatch.from_arrays([*batch, _column(np.asarray(found, dtype))], names)
+        yield pa.RecordBatch.from_arrays([*batch, column_of(found, dtype)], names)
 
 
 def _partition() -> int:
@@ -245,13 +181,6 @@ def _read(batches: Iterable[Any]) -> Iterator[Sum]:
 # -------------------------------------------------------------------- types
 
 
-def _made_up(kind: Any) -> Any:
-    """Two zeros, or two gaps."""
-    t = pa.types
-    numbers = t.is_integer(kind), t.is_floating(kind), t.is_boolean(kind), t.is_decimal(kind)
-    return pa.array([0, 0]).cast(kind) if any(numbers) else pa.nulls(2, kind)
-
-
 def _type_of(like: Array) -> Any:
     """Spark's type for one of these answers; more dimensions are arrays in arrays."""
     if like.ndim > 1:
@@ -261,12 +190,3 @@ def _type_of(like: Array) -> Any:
     if like.dtype.kind == "f":
         return types.FloatType() if like.dtype.itemsize == 4 else types.DoubleType()
     return types.BooleanType() if like.dtype.kind == "b" else types.StringType()
-
-
-def _column(values: Array) -> Any:
-    """Answers as a column of Arrow."""
-    if values.ndim > 1:
-        n, width = values.shape[:2]
-        offsets = pa.array(np.arange(n + 1, dtype=np.int32) * width)
-        return pa.ListArray.from_arrays(offsets, _column(values.reshape(-1, *values.shape[2:])))
-    return pa.array(values.astype(np.int64) if values.dtype.kind in "iu" else values)

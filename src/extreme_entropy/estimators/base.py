@@ -137,10 +137,11 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
         X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
 (n_samples, n_features)
             Rows to learn from. float32 is worked on in single precision. Blocks of a Dask
-            collection and partitions of a Spark DataFrame are worked on where they lie.
+            collection or Ray Dataset and partitions of a Spark DataFrame are worked on where they
+            lie.
         y : array-like or Dask collection of shape (n_samples,), or str
-            Labels of two or more classes; where X is a Spark DataFrame, the name of the column
-            that holds them. So it is with `sample_weight`.
+            Labels of two or more classes; where X is a Spark DataFrame or Ray Dataset, the name of
+            the column that holds them. So it is with `sample_weight`.
         sample_weight : array-like or Dask collection of shape (n_samples,), optional
             A weight counts as repetition of the row: 2 is the row twice, 0 is no row. Weights
             below one say how much rows count beside each other: all of 1/n are as all of 1.

@@ -102,10 +102,12 @@ class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
         ----------
         X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
 (n_samples, n_features)
-            Rows to learn from. Blocks of a Dask collection and partitions of a Spark DataFrame are
-            worked on where they lie; `cv` must then be a number, and `scoring` need labels alone.
+            Rows to learn from. Blocks of a Dask collection or Ray Dataset and partitions of a
+            Spark DataFrame are worked on where they lie; `cv` must then be a number, and `scoring`
+            need labels alone.
         y : array-like of shape (n_samples,), or str
-            Labels of two or more classes, or the column of a Spark DataFrame that holds them.
+            Labels of two or more classes, or the column of a Spark DataFrame or Ray Dataset
+            that holds them.
         sample_weight : array-like of shape (n_samples,), optional
             A weight counts as repetition of the row, in fits and in scores.
         groups : array-like of shape (n_samples,), optional
