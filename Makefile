@@ -8,10 +8,11 @@ SCRIPTS := bin
 endif
 BIN := .venv/$(SCRIPTS)
 OLDEST := .venv-oldest/$(SCRIPTS)
+PYRIGHT := .venv/pyright/node_modules/pyright/index.js
 
 # The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
-	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture))
+	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture typing))
 
 .PHONY: help demo check test lint types imports core pytest coverage oldest spark ray fuzz docs dist fix hooks paper papertest bench defaults clean
 
@@ -23,7 +24,8 @@ demo: .venv/ready  ## fit, judge, explain and report on a data set that ships wi
 
 check: lint types imports core  ## an answer in under a minute: lint, types, import contract, core tests
 
-test: lint types imports pytest papertest  ## all that must hold: lint, types, import contract, tests with doctests
+# Types are verified where there is npm, which fetches pyright.
+test: lint types $(if $(shell npm --version 2>/dev/null),typing) imports pytest papertest  ## all that must hold: lint, types, import contract, tests with doctests
 
 lint: .venv/tested
 	$(BIN)/ruff check .
@@ -31,6 +33,10 @@ lint: .venv/tested
 
 types: .venv/tested
 	$(BIN)/mypy
+
+.PHONY: typing
+typing: .venv/tested $(PYRIGHT)  ## how much of the public API has known types, by pyright; needs npm
+	$(BIN)/python tools/verify_types.py $(PYRIGHT)
 
 imports: .venv/tested
 	$(BIN)/lint-imports --no-cache
@@ -141,6 +147,10 @@ defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs
 $(AXE):
 	mkdir -p .venv/axe
 	npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 || echo "npm is missing: no axe-core"
+
+$(PYRIGHT):
+	mkdir -p .venv/pyright
+	npm install --silent --no-audit --no-fund --prefix .venv/pyright pyright@1.1.414
 
 .venv/dist: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[dist]'

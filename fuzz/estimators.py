@@ -59,7 +59,7 @@ def at(X: Any, rows: Array) -> Any:
 
 def classifier(rng: np.random.Generator) -> Any:
     """A random small classifier."""
-    priors = str(rng.choice(["balanced", "empirical"]))
+    priors: Any = str(rng.choice(["balanced", "empirical"]))
     if rng.random() < 0.2:
         return ExtremeEntropyClassifier(n_landmarks=8, priors=priors, random_state=0)
     scale = rng.choice(["quantile", "minmax", "standard"])

@@ -20,6 +20,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.linalg import eigh, lstsq, qr
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,6 +28,7 @@ from ..engines.threads import Threads, blas_threads, chunks, dense
 from ..estimators.eem import EEMClassifier
 from ..estimators.tables import InMemory, Sampled
 from ..features.feature_map import FeatureMap, NeuronSpec
+from ..features.neurons import Activation
 from ..moments.summary import Summary
 from .least_squares import LeastSquaresClassifier, Outputs, targets
 
@@ -107,7 +109,7 @@ def beta_from_sums(
     return beta
 
 
-class ELMClassifier(LeastSquaresClassifier):
+class ELMClassifier(LeastSquaresClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Learning Machine: least squares on a layer of random neurons.
 
     The neurons are those of `EEMClassifier` with the same `random_state`. There is no threshold
@@ -176,7 +178,7 @@ default="sig"
         self,
         n_hidden: int = 500,
         *,
-        activation: str | Callable[..., Array] = "sig",
+        activation: Activation | Callable[..., Array] = "sig",
         scale: Literal["minmax", "standard", "quantile"] | None = "minmax",
         C: float | None = None,
         solver: Literal["pinv", "sums"] = "pinv",

@@ -6,13 +6,11 @@ the rows of the class and −1 on all others. The sign, or the largest column, d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import FEW_SLICES, Threads
@@ -25,6 +23,7 @@ from ..estimators.inputs import (
     fitted_columns,
     set_columns,
 )
+from ..estimators.mixin import EstimatorMixin
 from ..estimators.saving import save
 from ..estimators.schema import Rule, check_outputs, require
 from ..estimators.tables import InMemory
@@ -52,7 +51,7 @@ class Outputs:
         return project(phi, [readout], X.astype(dtype, copy=False), execute) + self.bias
 
 
-class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
+class LeastSquaresClassifier(EstimatorMixin):
     """Base of `ELMClassifier`, `WELMClassifier` and `LSSVMClassifier`: all but the solving."""
 
     scale: str | None
@@ -60,7 +59,6 @@ class LeastSquaresClassifier(ClassifierMixin, BaseEstimator):
     random_state: Any
     classes_: Array
     _outputs: Outputs
-    _validate_params: Callable[[], None]
     # What else is fitted, and what it must be.
     _also_fitted: ClassVar[dict[str, Rule]] = {}
 

@@ -26,6 +26,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.linalg import get_lapack_funcs
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -36,7 +37,7 @@ from ..estimators.schema import FINITE, Number, Rule
 from ..estimators.tables import InMemory, sample_rows
 from ..features.encoding import plain_encoding
 from ..features.feature_map import FeatureMap, Part, kernel_layer
-from ..features.kernels import median_gamma
+from ..features.kernels import Kernel, median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
 from .least_squares import LeastSquaresClassifier, Outputs, targets
 
@@ -115,7 +116,7 @@ def _text(path: str) -> str:
         return ""
 
 
-class LSSVMClassifier(LeastSquaresClassifier):
+class LSSVMClassifier(LeastSquaresClassifier, ClassifierMixin, BaseEstimator):
     """Least Squares Support Vector Machine.
 
     Every training row is kept and has a multiplier; a fit needs the kernel between all pairs of
@@ -194,8 +195,8 @@ default="rbf"
         self,
         C: float = 1.0,
         *,
-        kernel: str | Callable[..., float] = "rbf",
-        gamma: float | str = "median",
+        kernel: Kernel | Callable[..., float] = "rbf",
+        gamma: float | Literal["median"] = "median",
         balanced: bool = True,
         scale: Literal["minmax", "standard", "quantile"] | None = "minmax",
         max_memory: float | None = None,

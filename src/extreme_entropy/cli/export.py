@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -39,7 +40,7 @@ def export(model: Path, output: Path, float32: bool, decision: Decision, as_json
         )
     check_writable(output)
     fitted = decision.of(TableModel.load(model))
-    dtype = "float32" if float32 else "float64"
+    dtype: Literal["float32", "float64"] = "float32" if float32 else "float64"
     fitted.classifier.to_onnx(output, dtype=dtype, columns=True)
     size = output.stat().st_size
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -185,7 +186,7 @@ def fit(
             "read_as": {column.name: column.kind for column in fitted.columns.used},
             "features": fitted.feature_names,
             "dropped": dict(fitted.columns.dropped),
-            "priors": priors if isinstance(priors, str) else by_text(priors),
+            "priors": by_text(priors) if isinstance(priors, Mapping) else priors,
             **asdict(fitted.facts),
         }
     )

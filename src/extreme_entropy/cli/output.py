@@ -16,14 +16,17 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
+    from ..estimators.inputs import NamedPriors
     from ..tables.model import TableModel
     from ..tables.reading import Source
 
+Option = Callable[[Callable[..., None]], Callable[..., None]]  # a decorator of commands
+
 FILE = click.Path(path_type=Path)
-json_option = click.option(
+json_option: Option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
 )
-model_output = click.option(
+model_output: Option = click.option(
     "-o",
     "--output",
     required=True,
@@ -31,12 +34,12 @@ model_output = click.option(
     metavar="MODEL",
     help="The file to write the model to.",
 )
-encoding_option = click.option(
+encoding_option: Option = click.option(
     "--encoding",
     metavar="NAME",
     help="How text files are encoded, such as latin-1. [default: UTF-8, or guessed with a note]",
 )
-na_option = click.option(
+na_option: Option = click.option(
     "--na",
     multiple=True,
     metavar="TEXT",
@@ -49,7 +52,7 @@ class Decision:
     """Costs and priors as a command line gives them; None where it does not."""
 
     costs: dict[str, float] | None
-    priors: str | dict[str, float] | None
+    priors: NamedPriors | dict[str, float] | None
 
     def of(self, fitted: TableModel) -> TableModel:
         """The model under these costs and priors, without refitting."""
@@ -58,9 +61,7 @@ class Decision:
         return with_costs(fitted, self.costs, self.priors)
 
 
-def decision_options(
-    cost: str = "that of the model", priors: str = "those of the model"
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
+def decision_options(cost: str = "that of the model", priors: str = "those of the model") -> Option:
     """`--cost`, `--prior` and `--priors`, which the command gets as one `decision`."""
     options = [
         click.option(
@@ -92,7 +93,7 @@ def decision_options(
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(command)
         def with_decision(
-            *, costs: Sequence[str], shares: Sequence[str], priors: str | None, **given: Any
+            *, costs: Sequence[str], shares: Sequence[str], priors: NamedPriors | None, **given: Any
         ) -> None:
             if shares and priors:
                 raise click.UsageError("Give --prior or --priors, not both.")

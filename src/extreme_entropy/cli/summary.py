@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -15,7 +16,7 @@ from .output import counts_text, printable, rows_text
 FEW = 5  # columns that are not used, which are listed
 SOME = 3  # of more of them
 NAMED = 8  # columns that are used
-GAPS = {
+GAPS: dict[str, tuple[str, ...]] = {
     "filled by the median and marked": ("number", "boolean"),
     "filled by the median": ("date",),
     "a category of its own": ("text", "category"),
@@ -97,9 +98,9 @@ def _missing_text(fitted: TableModel) -> str:
 def _priors_text(fitted: TableModel) -> str:
     """How frequent classes are taken to be, unless equally."""
     priors = fitted.classifier.priors
-    if isinstance(priors, str):
-        return "" if priors == "balanced" else "classes as frequent as in the table"
-    return ", ".join(f"{printable(label_text(x))} {share:g}" for x, share in priors.items())
+    if isinstance(priors, Mapping):
+        return ", ".join(f"{printable(label_text(x))} {share:g}" for x, share in priors.items())
+    return "" if priors == "balanced" else "classes as frequent as in the table"
 
 
 def _estimate_lines(fitted: TableModel) -> list[str]:

@@ -43,7 +43,9 @@ class ColumnBlocks:
     """Blocks of a table of which some columns are the features."""
 
     def __init__(self, table: Any, no_rows: Any, roles: Roles) -> None:
-        self.table, self.no_rows, self.roles = table, no_rows, roles  # no rows, but all columns
+        self.table: Any = table
+        self.no_rows: Any = no_rows  # with all columns
+        self.roles: Roles = roles
 
     @property
     def like(self) -> Any:

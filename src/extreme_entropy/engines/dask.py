@@ -27,8 +27,8 @@ try:
     from dask.delayed import Delayed
     from dask.sizeof import sizeof
     from dask.task_spec import DataNode, Task, TaskRef
-except ImportError as error:
-    raise ImportError("Dask input needs dask: pip install 'extreme-entropy[dask]'") from error
+except ImportError as _error:
+    raise ImportError("Dask input needs dask: pip install 'extreme-entropy[dask]'") from _error
 
 T = TypeVar("T")
 Graph = dict[Any, Any]  # key ↦ task or value
@@ -40,8 +40,10 @@ class DaskBlocks:
     def __init__(
         self, graph: Graph, keys: list[Block], like: Any, lengths: tuple[float, ...]
     ) -> None:
-        self.graph, self.keys = graph, keys
-        self.like, self.lengths = like, lengths
+        self.graph: Graph = graph
+        self.keys: list[Block] = keys
+        self.like: Any = like
+        self.lengths: tuple[float, ...] = lengths
 
     def add_up(self, work: Callable[..., T], *shared: Any) -> T:
         """Σ work(block, *shared), in a tree of tasks."""

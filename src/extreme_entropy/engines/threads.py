@@ -129,7 +129,7 @@ class _BlasThreads:
                     self.found.restore_original_limits()
 
 
-blas_threads = _BlasThreads()
+blas_threads: Callable[[int], AbstractContextManager[None]] = _BlasThreads()
 _blas = cache(ThreadpoolController)  # the libraries are looked up once, when first needed
 
 

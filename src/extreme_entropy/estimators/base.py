@@ -8,15 +8,14 @@ when it is first needed, so that many `partial_fit`s cost one solve.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -46,6 +45,7 @@ from .checkpoint import Checkpoint, NoCheckpoint
 from .inputs import (
     Columns,
     Costs,
+    Priors,
     check_x,
     classes_of,
     columns_of,
@@ -55,6 +55,7 @@ from .inputs import (
     on_numpy,
     set_columns,
 )
+from .mixin import EstimatorMixin
 from .notebook import html_of, mime_bundle
 from .schema import check_machine, require
 from .tables import (
@@ -73,7 +74,7 @@ from .tables import (
 Array = np.ndarray[Any, Any]
 
 
-class EntropyClassifier(ClassifierMixin, BaseEstimator):
+class EntropyClassifier(EstimatorMixin):
     """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
 
     # Set by the constructors of the classifiers, or fixed by them.
@@ -83,7 +84,7 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     shrinkage: str | float | None
     ridge: float | str
     decision: str
-    priors: Any
+    priors: Priors
     costs: Costs | None
     n_jobs: int | None
     random_state: Any
@@ -105,7 +106,6 @@ class EntropyClassifier(ClassifierMixin, BaseEstimator):
     )
     # What φ is: a specification whose fields are parameters of the classifier.
     _spec: ClassVar[type[Spec] | type[ForestSpec]]
-    _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
@@ -730,7 +730,7 @@ than two classes
         correct, total = table.add_up(count_correct, self._solve())
         return float(correct / total)
 
-    def with_costs(self, costs: Costs | None = None, *, priors: Any = None) -> Self:
+    def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
         """The same classifier under other costs and priors, at once and without data.
 
         Only the thresholds move; β and the Gaussians stay.
@@ -914,7 +914,11 @@ than two classes
         save(self if sums else self.slim(), path)
 
     def to_onnx(
-        self, path: str | Path, *, dtype: str = "float64", columns: bool | None = None
+        self,
+        path: str | Path,
+        *,
+        dtype: Literal["float64", "float32"] = "float64",
+        columns: bool | None = None,
     ) -> None:
         """Write the fitted classifier as an ONNX model, which runs without Python.
 

@@ -34,8 +34,9 @@ class CheckedBatches:
     """Each batch, checked; None for one without rows. The first rows decide what columns hold."""
 
     def __init__(self, learner: Any, batches: Iterable[Any]) -> None:
-        self.learner, self.batches = learner, iter(batches)
-        self.columns = Columns(0, None)  # until there are rows
+        self.learner: Any = learner
+        self.batches: Iterator[Any] = iter(batches)
+        self.columns: Columns = Columns(0, None)  # until there are rows
 
     def __iter__(self) -> Iterator[Batch | None]:
         first: list[Any] = []

@@ -47,12 +47,19 @@ class NoCheckpoint:
 class Checkpoint(NoCheckpoint):
     """A checkpoint in a file."""
 
+    path: Path
+    every: int  # so many batches
+    n: int  # batches counted
+    digest: str  # what they were
+    kept_n: int  # those of the checkpoint
+    kept_digest: str
+
     def __init__(self, path: str | Path, every: int) -> None:
         self.path, self.every = Path(path), every
         # A folder of our own: those who help to write leave files of their own when killed.
         self._beside: Path = self.path.with_name(f".{self.path.name}.new")
-        self.n, self.digest = 0, ""  # batches counted, and what they were
-        self.kept_n, self.kept_digest = 0, ""  # those of the checkpoint
+        self.n, self.digest = 0, ""
+        self.kept_n, self.kept_digest = 0, ""
         if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
             raise InputError(f"`every` must be a positive number of batches; it is {every!r}.")
         if not self.path.parent.is_dir():

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..engines.threads import FEW_SLICES, Threads
@@ -14,7 +15,7 @@ from ..features.forest import ForestSpec
 from ..machine.forest import ForestMachine, solve_forest
 from ..machine.predictor import ClassesInSet
 from .base import EntropyClassifier
-from .inputs import Costs
+from .inputs import Costs, Priors
 
 Array = np.ndarray[Any, Any]
 
@@ -26,7 +27,7 @@ def _belongs_to_leaves(classifier: Any) -> Any:
     )
 
 
-class ExtremeEntropyClassifier(EntropyClassifier):
+class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machines whose number follows from the table: the classifier to start with.
 
     A table of fewer than 8192 rows is learnt by two Extreme Entropy Machines, one on kernel
@@ -147,10 +148,10 @@ default="from_dtype"
     def __init__(
         self,
         *,
-        n_leaves: int | str = "auto",
-        n_landmarks: int | str = "auto",
+        n_leaves: int | Literal["auto"] = "auto",
+        n_landmarks: int | Literal["auto"] = "auto",
         categorical_features: Any = "from_dtype",
-        priors: Any = "balanced",
+        priors: Priors = "balanced",
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -158,7 +159,7 @@ default="from_dtype"
         self.n_leaves = n_leaves
         self.n_landmarks = n_landmarks
         self.categorical_features = categorical_features
-        self.priors = priors
+        self.priors: Priors = priors
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -201,7 +202,9 @@ default="from_dtype"
             raise InputError(f"`coverage` must be a number between 0 and 1; it is {coverage!r}.")
         return self._answer(X, ClassesInSet(1 - float(coverage)))
 
-    beta_ = shrinkage_ = ridge_ = property(_belongs_to_leaves)
+    beta_: property = property(_belongs_to_leaves)
+    shrinkage_: property = property(_belongs_to_leaves)
+    ridge_: property = property(_belongs_to_leaves)
 
     def _machine(self, log_priors: Array, log_costs: Array) -> ForestMachine:
         return solve_forest(

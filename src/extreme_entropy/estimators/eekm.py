@@ -6,16 +6,17 @@ from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal, Self
 
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..features.feature_map import KernelSpec, Spec
-from ..features.kernels import KERNELS
+from ..features.kernels import KERNELS, Kernel
 from .base import EntropyClassifier
-from .inputs import Costs
+from .inputs import Costs, Priors
 from .transforming import FeatureTransformer
 
 
-class EEKMClassifier(FeatureTransformer, EntropyClassifier):
+class EEKMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
@@ -102,15 +103,15 @@ ridge_, divergence_, means_, variances_
         self,
         n_landmarks: int = 500,
         *,
-        kernel: str | Callable[..., float] = "mixed",
-        gamma: float | str = "median",
+        kernel: Kernel | Callable[..., float] = "mixed",
+        gamma: float | Literal["median"] = "median",
         categorical_features: Any = "from_dtype",
         scale: Literal["minmax", "standard", "quantile"] | None = "quantile",
         relevance: Literal["auto", "learned", "uniform"] = "auto",
         shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
         ridge: float | Literal["auto"] = "auto",
         decision: Literal["paper", "cross-fitted"] = "cross-fitted",
-        priors: Any = "balanced",
+        priors: Priors = "balanced",
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -124,7 +125,7 @@ ridge_, divergence_, means_, variances_
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
-        self.priors = priors
+        self.priors: Priors = priors
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state

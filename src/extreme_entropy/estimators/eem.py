@@ -7,18 +7,19 @@ from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..features.feature_map import NeuronSpec, Spec
-from ..features.neurons import FROM_ROWS, UNIFORM
+from ..features.neurons import FROM_ROWS, UNIFORM, Activation, Uniform
 from .base import EntropyClassifier
-from .inputs import Costs
+from .inputs import Costs, Priors
 from .transforming import FeatureTransformer
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifier(FeatureTransformer, EntropyClassifier):
+class EEMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
     Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
@@ -139,14 +140,14 @@ default="from_dtype"
         self,
         n_hidden: int = 500,
         *,
-        activation: str | Callable[..., Array] = "mixed",
+        activation: Activation | Callable[..., Array] = "mixed",
         categorical_features: Any = "from_dtype",
         scale: Literal["minmax", "standard", "quantile"] | None = "quantile",
         relevance: Literal["auto", "learned", "uniform"] = "auto",
         shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
         ridge: float | Literal["auto"] = "auto",
         decision: Literal["paper", "cross-fitted"] = "cross-fitted",
-        priors: Any = "balanced",
+        priors: Priors = "balanced",
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -159,7 +160,7 @@ default="from_dtype"
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
-        self.priors = priors
+        self.priors: Priors = priors
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -167,7 +168,7 @@ default="from_dtype"
     @classmethod
     def paper(
         cls,
-        activation: str = "rbf",
+        activation: Uniform = "rbf",
         n_hidden: int = 500,
         *,
         n_jobs: int | None = None,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from sklearn import config_context, get_config
@@ -38,6 +38,9 @@ from .frames import (
 )
 
 Array = np.ndarray[Any, Any]
+# By name; by label; or in the order of the classes.
+NamedPriors = Literal["balanced", "empirical"]
+Priors = NamedPriors | Mapping[Any, float] | Sequence[float] | Array
 # By label; by true and predicted label; or a matrix, true classes down.
 Costs = Mapping[Any, Any] | Sequence[Sequence[float]] | Array
 

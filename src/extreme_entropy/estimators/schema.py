@@ -118,6 +118,10 @@ class Numbers:
     """An array of such a shape, whose numbers lie in a range; sizes are names, numbers or None."""
 
     dtypes: tuple[str, ...] = ("float64",)
+    shape: tuple[str | int | None, ...]
+    least: float
+    most: float | str
+    gaps: bool
 
     def __init__(
         self,
@@ -230,7 +234,7 @@ def increases(values: Array) -> bool:
     return bool((values[1:] > values[:-1]).all())
 
 
-in_units = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
+in_units: partial[Numbers] = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
 LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
 PHI: dict[str, Rule] = {
     "content": One(ContentHash),

@@ -10,7 +10,7 @@ from .saving import CLASSIFIERS
 from .schema import FIELDS
 
 # What else classifiers and searches hold, by the module it lies in; many are above this one.
-OTHERS = {
+OTHERS: dict[str, tuple[str, ...]] = {
     "baselines.least_squares": ("Outputs",),
     "machine.predictor": ("ForestPredictor", "Predictor"),
     "selection.divergence_search": ("DivergenceSearch",),

@@ -17,10 +17,10 @@ from ..versions import installed_versions
 try:
     import onnx
     from onnx import TensorProto, helper, numpy_helper
-except ImportError as error:
+except ImportError as _error:
     raise ImportError(
         "Export to ONNX needs the package onnx: pip install 'extreme-entropy[onnx]'"
-    ) from error
+    ) from _error
 
 Array = np.ndarray[Any, Any]
 Operand = str | Array | float | int

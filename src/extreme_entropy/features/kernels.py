@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.spatial.distance import cdist
@@ -185,7 +185,8 @@ class CustomKernel:
         return differences(self, Z, A)
 
 
-KERNELS = ("mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto")
+Kernel = Literal["mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
+KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 KernelLayer = Laplacian | Polynomial | Cosine | CustomKernel
 
 

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -36,8 +36,11 @@ from .scaling import SAMPLE_ROWS, median_distance
 
 Array = np.ndarray[Any, Any]
 
-UNIFORM = ("sig", "nsig", "rbf")  # drawn independently of the data
-FROM_ROWS = ("tanimoto", "sorensen", "relu", "laplacian", "mixed")  # weights are rows of the data
+Uniform = Literal["sig", "nsig", "rbf"]  # drawn independently of the data
+FromRows = Literal["tanimoto", "sorensen", "relu", "laplacian", "mixed"]  # weights are rows
+Activation = Uniform | FromRows
+UNIFORM: tuple[Uniform, ...] = get_args(Uniform)
+FROM_ROWS: tuple[FromRows, ...] = get_args(FromRows)
 BALANCED = 100  # radial neurons whose mean variance stands for that of all
 
 

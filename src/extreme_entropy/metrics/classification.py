@@ -5,6 +5,7 @@ GMean is the geometric mean of the accuracies within each class, balanced accura
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -50,10 +51,10 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
 
 
 #: GMean as a scorer, for `scoring=` in `cross_val_score`, `GridSearchCV` and the like.
-gmean_scorer = make_scorer(gmean_score)
+gmean_scorer: Callable[..., float] = make_scorer(gmean_score)
 
 
-def get_scorer(scoring: Any) -> Any:
+def get_scorer(scoring: str | Callable[..., float]) -> Callable[..., float]:
     """A scorer by its name, "gmean" or any that scikit-learn knows, or the scorer itself.
 
     Parameters

@@ -24,6 +24,9 @@ FARTHEST = 40.0  # log-odds; probabilities beyond differ from 0 or 1 by less tha
 class RunningMean:
     """Mean of values and its standard error."""
 
+    n: int
+    mean: float
+
     def __init__(self) -> None:
         self.n, self.mean, self._deviation = 0, 0.0, 0.0
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from textwrap import shorten
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from scipy.special import expit
@@ -20,14 +20,20 @@ from sklearn.metrics import auc, average_precision_score, precision_recall_curve
 
 from ..errors import InputError
 from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, title_and_legend
+from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, title_and_legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Array = np.ndarray[Any, Any]
 
 BINS = 10
 RARE = 0.05  # share below which scales are logarithmic
 EVENLY = np.geomspace(1e-12, 1, 200)  # on such a scale
-PANELS = ("roc", "precision_recall", "reliability")
+Panel = Literal["roc", "precision_recall", "reliability"]
+PANELS: tuple[Panel, ...] = get_args(Panel)
 
 
 class Curve(NamedTuple):
@@ -209,13 +215,14 @@ class OperatingDisplay:
         axes : array-like of three matplotlib Axes, optional
             Where to draw: ROC, precision–recall, reliability. By default a new figure is made.
         """
-        self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
-        self.figure_ = self.axes_[0].figure
+        self.axes_: Array = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
+        self.figure_: Figure = figure_of(self.axes_[0])
         drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
-        self.curves_, self.marks_ = (list(part) for part in zip(*drawn, strict=True))
+        self.curves_: list[Line2D] = [curve for curve, _ in drawn]
+        self.marks_: list[Line2D] = [mark for _, mark in drawn]
         return self
 
-    def plot_panel(self, panel: str, ax: Any) -> tuple[Any, Any]:
+    def plot_panel(self, panel: Panel, ax: Axes) -> tuple[Line2D, Line2D]:
         """Draw one of the panels.
 
         Parameters
@@ -231,10 +238,17 @@ class OperatingDisplay:
             The curve, and the mark of the operating point.
         """
         alarms, recall, precision = self.point
-        chance = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
-        look = {"color": CURVE_COLOURS[2], "linewidth": 2}
-        dot = {"marker": "o", "markersize": 9, "markeredgewidth": 1.6, "linestyle": "none"}
-        dot |= {"markerfacecolor": "white", "markeredgecolor": INK, "zorder": 5}
+        chance: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
+        look: dict[str, Any] = {"color": CURVE_COLOURS[2], "linewidth": 2}
+        dot: dict[str, Any] = {
+            "marker": "o",
+            "markersize": 9,
+            "markeredgewidth": 1.6,
+            "linestyle": "none",
+            "markerfacecolor": "white",
+            "markeredgecolor": INK,
+            "zorder": 5,
+        }
         least = 0.0 if self.floors is None else self.floors[0]
         if panel == "roc":
             (curve,) = ax.plot(np.maximum(self.roc.x, least), self.roc.y, **look)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -16,9 +16,16 @@ from .style import (
     INK,
     axes_to_draw_on,
     escaped,
+    figure_of,
     pyplot,
     title_and_legend,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PolyCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Array = np.ndarray[Any, Any]
 
@@ -87,7 +94,7 @@ class PathDisplay:
     best: tuple[int, int] | None = None
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: Any, *, ax: Axes | None = None) -> Self:
         """Draw the path that a classifier has followed.
 
         Parameters
@@ -123,7 +130,7 @@ class PathDisplay:
             return np.zeros(scores.shape[:-1])
         return scores.std(axis=-1, ddof=1) / np.sqrt(folds)
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -135,14 +142,15 @@ class PathDisplay:
         pyplot(type(self).__name__)
         self._check()
         (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.6))
-        self.ax_, self.figure_ = ax, ax.figure
-        self.divergence_ax_ = _panel_below(ax)
-        self.lines_: list[Any] = []
-        self.bands_: list[Any] = []
-        self.divergence_lines_: list[Any] = []
+        self.ax_: Axes = ax
+        self.figure_: Figure = figure_of(ax)
+        self.divergence_ax_: Axes = _panel_below(ax)
+        self.lines_: list[Line2D] = []
+        self.bands_: list[PolyCollection] = []
+        self.divergence_lines_: list[Line2D] = []
         for setting in range(len(self.divergences)):
             self._draw_setting(setting)
-        self.best_ = [] if self.best is None else self._mark_best(*self.best)
+        self.best_: list[Line2D] = [] if self.best is None else self._mark_best(*self.best)
         self._name_axes()
         return self
 
@@ -172,7 +180,7 @@ class PathDisplay:
         order = np.argsort(self.sizes)
         sizes = np.asarray(self.sizes)[order]
         again, colour = divmod(setting, len(CURVE_COLOURS))
-        look = {
+        look: dict[str, Any] = {
             "color": CURVE_COLOURS[colour],
             "linestyle": ("-", "--", ":")[again % 3],
             "marker": CURVE_MARKERS[setting % len(CURVE_MARKERS)],
@@ -188,7 +196,7 @@ class PathDisplay:
         divergence = np.asarray(self.divergences)[setting, order]
         self.divergence_lines_ += self.divergence_ax_.plot(sizes, divergence, **look)
 
-    def _mark_best(self, setting: int, size: int) -> list[Any]:
+    def _mark_best(self, setting: int, size: int) -> list[Line2D]:
         where = self.sizes[size]
         heights = (self.means[setting, size], np.asarray(self.divergences)[setting, size])
         marks = []
@@ -219,7 +227,8 @@ class PathDisplay:
         )
 
     def _legend(self) -> tuple[list[Any], list[str]]:
-        handles, labels = [], []
+        handles: list[Any] = []
+        labels: list[str] = []
         if self.labels is not None:
             handles, labels = [*self.lines_], [escaped(label) for label in self.labels]
         if self.bands_:
@@ -234,19 +243,19 @@ class PathDisplay:
         return handles, labels
 
 
-def _panel_below(ax: Any) -> Any:
+def _panel_below(ax: Axes) -> Axes:
     """A panel in the lower third of the axes' room, which they leave to it."""
     place = ax.get_subplotspec()
     if place is not None:
-        upper, lower = place.subgridspec(2, 1, height_ratios=(2, 1), hspace=0.08)
-        ax.set_subplotspec(upper)
-        return ax.figure.add_subplot(lower, sharex=ax)
+        grid = place.subgridspec(2, 1, height_ratios=(2, 1), hspace=0.08)
+        ax.set_subplotspec(grid[0])
+        return ax.figure.add_subplot(grid[1], sharex=ax)
     box = ax.get_position()
     ax.set_position((box.x0, box.y0 + 0.36 * box.height, box.width, 0.64 * box.height))
     return ax.figure.add_axes((box.x0, box.y0, box.width, 0.32 * box.height), sharex=ax)
 
 
-def _space_out(ax: Any, sizes: Array) -> None:
+def _space_out(ax: Axes, sizes: Array) -> None:
     """An even or logarithmic axis, whichever keeps the sizes further apart, with them as ticks."""
     gaps = {
         scale: np.diff(places).min(initial=np.inf) / max(np.ptp(places), 1e-300)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import product
 from textwrap import shorten
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
@@ -27,9 +27,18 @@ from .style import (
     INK,
     axes_to_draw_on,
     escaped,
+    figure_of,
     probability_colours,
     title_and_legend,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.colorbar import Colorbar
+    from matplotlib.contour import QuadContourSet
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 Array = np.ndarray[Any, Any]
 
@@ -177,26 +186,29 @@ class ProcessDisplay:
         axes : array-like of four matplotlib Axes, optional
             Where to draw, in reading order. By default a new figure of two by two is made.
         """
-        self.axes_ = np.array(axes_to_draw_on(type(self).__name__, axes, 4, (10, 8.6)))
-        self.figure_ = self.axes_[0].figure
+        self.axes_: Array = np.array(axes_to_draw_on(type(self).__name__, axes, 4, (10, 8.6)))
+        self.figure_: Figure = figure_of(self.axes_[0])
         inputs, features, projection, decision = self.axes_
         classes = self._scatter(inputs, self.inputs.points)
         names = [escaped(name) for name in self.projection.class_names]
         _finish(inputs, "Input space", self.inputs.names, classes, names)
         self._draw_features(features)
         self.projection.plot(projection)
+        self.boundary_: QuadContourSet | None = None
         if self.grid is None:
             self._draw_predicted(decision)
         else:
             self._draw_boundary(decision, self.grid)
         return self
 
-    def _scatter(self, ax: Any, points: Array, **look: Any) -> list[Any]:
+    def _scatter(self, ax: Axes, points: Array, **look: Any) -> list[PathCollection]:
         """Both classes' rows, the rarer class on top."""
         rarer = self.positive.mean() <= 0.5
+        of_class = [points[self.positive == bool(c)] for c in range(2)]
         return [
             ax.scatter(
-                *points[self.positive == bool(c)].T,
+                of_class[c][:, 0],
+                of_class[c][:, 1],
                 s=18,
                 marker=CLASS_MARKERS[c],
                 color=CLASS_COLOURS[c],
@@ -208,13 +220,18 @@ class ProcessDisplay:
             for c in range(2)
         ]
 
-    def _draw_features(self, ax: Any) -> None:
+    def _draw_features(self, ax: Axes) -> None:
         self._scatter(ax, self.features.points, alpha=0.55)
-        self.ellipses_: list[Any] = [[], []]
+        self.ellipses_: list[list[Line2D]] = [[], []]
         for c, k in product(range(2), DEVIATIONS):
             points = ellipse(self.features.means[c], self.features.covariances[c], k)
-            look = {"color": CLASS_COLOURS[c], "linestyle": ("-", "-.")[c], "zorder": 5}
-            self.ellipses_[c] += ax.plot(*points.T, linewidth=(2.2, 1.6)[k - 1], **look)
+            self.ellipses_[c] += ax.plot(
+                *points.T,
+                color=CLASS_COLOURS[c],
+                linestyle=("-", "-.")[c],
+                linewidth=(2.2, 1.6)[k - 1],
+                zorder=5,
+            )
         handles = ax.plot([], [], color=INK)
         labels = ["1 and 2 standard deviations"]
         low, high = ax.get_xlim()
@@ -225,7 +242,7 @@ class ProcessDisplay:
         names = (r"$\beta^T\varphi(x)$", r"$v^T\varphi(x)$, widest across $\beta$")
         _finish(ax, "Feature space", names, handles, labels)
 
-    def _draw_boundary(self, ax: Any, grid: PredictedGrid) -> None:
+    def _draw_boundary(self, ax: Axes, grid: PredictedGrid) -> None:
         shades = ax.contourf(
             grid.x,
             grid.y,
@@ -233,7 +250,6 @@ class ProcessDisplay:
             levels=np.linspace(0, 1, 11),
             cmap=probability_colours(0.5),
         )
-        self.boundary_ = None
         if grid.predicted.decisions.min() < 0 < grid.predicted.decisions.max():
             self.boundary_ = ax.contour(
                 grid.x, grid.y, grid.predicted.decisions, levels=[0.0], colors=INK, linewidths=1.8
@@ -242,27 +258,32 @@ class ProcessDisplay:
         handles = [ax.plot([], [], color=INK)[0]] if self.boundary_ else []
         self._finish_decision(ax, shades, handles, ["decision changes"] * len(handles))
 
-    def _draw_predicted(self, ax: Any) -> None:
-        self.boundary_ = None
+    def _draw_predicted(self, ax: Axes) -> None:
         mistaken = (self.predicted.decisions > 0) != self.positive
-        colours = {"cmap": probability_colours(1.0), "vmin": 0, "vmax": 1}
         for c, wrong in product(range(2), (False, True)):
             rows = (self.positive == bool(c)) & (mistaken == wrong)
-            edge = (INK, 1.4) if wrong else ("0.6", 0.4)
+            points = self.inputs.points[rows]
             shades = ax.scatter(
-                *self.inputs.points[rows].T,
+                points[:, 0],
+                points[:, 1],
                 c=self.predicted.probabilities[rows],
                 s=34 if wrong else 18,
                 marker=CLASS_MARKERS[c],
-                **{"edgecolors": edge[0], "linewidths": edge[1], "zorder": 3 + wrong},
-                **colours,
+                cmap=probability_colours(1.0),
+                vmin=0,
+                vmax=1,
+                edgecolors=INK if wrong else "0.6",
+                linewidths=1.4 if wrong else 0.4,
+                zorder=3 + wrong,
             )
         ring = ax.scatter([], [], s=34, c="white", edgecolors=INK, linewidths=1.4)
         self._finish_decision(ax, shades, [ring], ["misclassified"])
 
-    def _finish_decision(self, ax: Any, shades: Any, handles: list[Any], labels: list[str]) -> None:
+    def _finish_decision(
+        self, ax: Axes, shades: Any, handles: list[Any], labels: list[str]
+    ) -> None:
         name = escaped(shorten(self.projection.class_names[1], 30, placeholder=" …"))
-        self.colorbar_ = self.figure_.colorbar(
+        self.colorbar_: Colorbar = self.figure_.colorbar(
             shades, ax=ax, pad=0.02, aspect=30, ticks=np.linspace(0, 1, 6)
         )
         self.colorbar_.set_label(f"probability of {name}")
@@ -277,7 +298,7 @@ def ellipse(mean: Array, covariance: Array, k: float) -> Array:
     return mean + k * circle @ (vectors * np.sqrt(np.maximum(values, 0))).T
 
 
-def _finish(ax: Any, title: str, names: tuple[str, str], handles: Any, labels: Any) -> None:
+def _finish(ax: Axes, title: str, names: tuple[str, str], handles: Any, labels: Any) -> None:
     ax.set(xlabel=names[0], ylabel=names[1])
     ax.locator_params(nbins=6)
     title_and_legend(ax, title, handles, labels)

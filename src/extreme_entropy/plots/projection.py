@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from scipy.stats import norm
@@ -11,7 +11,13 @@ from scipy.stats import norm
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, title_and_legend
+from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, figure_of, title_and_legend
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Rectangle, StepPatch
 
 Array = np.ndarray[Any, Any]
 
@@ -95,7 +101,7 @@ class ProjectionDisplay:
         y: Any,
         *,
         pair: int = 0,
-        ax: Any = None,
+        ax: Axes | None = None,
         bins: Any = BINS,
         regions: bool = True,
     ) -> Self:
@@ -164,7 +170,7 @@ class ProjectionDisplay:
             gaussian=hasattr(machine, "operators"),
         )
 
-    def plot(self, ax: Any = None, *, bins: Any = BINS, regions: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None, *, bins: Any = BINS, regions: bool = True) -> Self:
         """Draw.
 
         Parameters
@@ -177,22 +183,23 @@ class ProjectionDisplay:
             Shade the ground in the colour of the class that wins there.
         """
         (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 4.2))
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Axes = ax
+        self.figure_: Figure = figure_of(ax)
         edges = np.histogram_bin_edges(self.projections, bins, self._view())
-        self.histograms_: list[Any] = []
-        self.gaussians_: list[Any] = []
+        self.histograms_: list[StepPatch] = []
+        self.gaussians_: list[Line2D] = []
         for c, colour in enumerate(CLASS_COLOURS):
             self._draw_class(c, colour, edges)
         low, high = edges[0], edges[-1]
         if self.gaussian:
             reach = IN_VIEW * np.sqrt(self.variances)
             low, high = min(low, *(self.means - reach)), max(high, *(self.means + reach))
-        self.threshold_lines_ = [
+        self.threshold_lines_: list[Line2D] = [
             ax.axvline(t, color=INK, linewidth=1.4, linestyle="--")
             for t in self.thresholds
             if low < t < high
         ]
-        self.regions_ = self._shade(low, high) if regions else []
+        self.regions_: list[Rectangle] = self._shade(low, high) if regions else []
         ax.set_xlim(low, high)
         ax.set_ylim(bottom=0)
         ax.set_xlabel(AXIS_NAMES[self.gaussian])
@@ -225,7 +232,7 @@ class ProjectionDisplay:
             t, norm.pdf(t, self.means[c], deviation), color=colour, linestyle=("-", "-.")[c]
         )
 
-    def _shade(self, low: float, high: float) -> list[Any]:
+    def _shade(self, low: float, high: float) -> list[Rectangle]:
         inside = [t for t in self.thresholds if low < t < high]
         ends = np.array([low, *inside, high])
         middles = (ends[:-1] + ends[1:]) / 2

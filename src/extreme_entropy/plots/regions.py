@@ -8,7 +8,7 @@ no row, so there the ground has the colour predicted for most of its nearest row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
@@ -23,8 +23,15 @@ from .style import (
     INK,
     axes_to_draw_on,
     escaped,
+    figure_of,
     title_and_legend,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.collections import PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.patches import PathPatch
 
 Array = np.ndarray[Any, Any]
 
@@ -99,7 +106,7 @@ class RegionsDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Any = None, n_points: int = MOST_POINTS
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, n_points: int = MOST_POINTS
     ) -> Self:
         """Draw rows and decision regions.
 
@@ -161,7 +168,7 @@ class RegionsDisplay:
             axis_names=plane.names,
         )
 
-    def plot(self, ax: Any = None) -> Self:
+    def plot(self, ax: Axes | None = None) -> Self:
         """Draw.
 
         Parameters
@@ -170,16 +177,25 @@ class RegionsDisplay:
             Where to draw. By default a new figure is made.
         """
         (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.2))
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Axes = ax
+        self.figure_: Figure = figure_of(ax)
         n = len(self.class_names)
         colours = CLASS_COLOURS if n == 2 else CURVE_COLOURS
-        self.grounds_ = [self._ground(c, colours[c % len(colours)]) for c in range(n)]
+        self.grounds_: list[PathPatch] = [
+            self._ground(c, colours[c % len(colours)]) for c in range(n)
+        ]
         order = np.argsort(-np.bincount(self.labels, minlength=n), kind="stable")
         drawn = {int(c): self._rows(int(c), colours[c % len(colours)]) for c in order}
-        self.rows_ = [drawn[c] for c in range(n)]
+        self.rows_: list[PathCollection] = [drawn[c] for c in range(n)]
         wrong = self.points[self.labels != predicted_classes(self.own)]
-        self.rings_ = ax.scatter(
-            *wrong.T, s=52, facecolors="none", edgecolors=INK, linewidths=1.2, zorder=4
+        self.rings_: PathCollection = ax.scatter(
+            wrong[:, 0],
+            wrong[:, 1],
+            s=52,
+            facecolors="none",
+            edgecolors=INK,
+            linewidths=1.2,
+            zorder=4,
         )
         ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
         ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
@@ -187,7 +203,7 @@ class RegionsDisplay:
         title_and_legend(ax, "Decision regions", [*self.rows_, self.rings_], labels)
         return self
 
-    def _ground(self, c: int, colour: str) -> Any:
+    def _ground(self, c: int, colour: str) -> PathPatch:
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -205,13 +221,15 @@ class RegionsDisplay:
         codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
         corners = np.array(boxes, dtype=float).reshape(-1, 2)
         path = Path(corners, codes * len(boxes))
-        return self.ax_.add_patch(
-            PathPatch(path, facecolor=colour, alpha=0.16, linewidth=0, zorder=0)
-        )
+        ground = PathPatch(path, facecolor=colour, alpha=0.16, linewidth=0, zorder=0)
+        self.ax_.add_patch(ground)
+        return ground
 
-    def _rows(self, c: int, colour: str) -> Any:
+    def _rows(self, c: int, colour: str) -> PathCollection:
+        points = self.points[self.labels == c]
         return self.ax_.scatter(
-            *self.points[self.labels == c].T,
+            points[:, 0],
+            points[:, 1],
             s=20,
             marker=CURVE_MARKERS[0 if c == 0 else c + 1] if c < 7 else "o",
             color=colour,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -11,7 +11,12 @@ from ..errors import InputError
 from ..machine.predictor import predictor_of
 from ..metrics import predicted_classes
 from .inputs import classifier_and_rows, own_classifier, project_rows
-from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, pyplot
+from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, figure_of, pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.container import BarContainer
+    from matplotlib.figure import Figure
 
 Array = np.ndarray[Any, Any]
 
@@ -72,7 +77,7 @@ class RelevanceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Any = None, max_features: int = MOST_BARS
+        cls, estimator: Any, *, ax: Axes | None = None, max_features: int = MOST_BARS
     ) -> Self:
         """Draw the `feature_importances_` of a classifier.
 
@@ -96,7 +101,7 @@ ends in one
         X: Any,
         *,
         label: Any = None,
-        ax: Any = None,
+        ax: Axes | None = None,
         max_features: int = MOST_BARS,
     ) -> Self:
         """Draw what each column adds to the decision about one row, by `explain`.
@@ -137,7 +142,7 @@ ends in one
         )
         return display.plot(ax, max_features=max_features)
 
-    def plot(self, ax: Any = None, *, max_features: int = MOST_BARS) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = MOST_BARS) -> Self:
         """Draw.
 
         Parameters
@@ -163,9 +168,10 @@ ends in one
             names.append(f"{len(others)} other{'s' if len(others) > 1 else ''}")
         height = 1.2 + 0.26 * len(widths)
         (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, height))
-        self.ax_, self.figure_ = ax, ax.figure
+        self.ax_: Axes = ax
+        self.figure_: Figure = figure_of(ax)
         colours = [self.colours[int(width > 0)] for width in widths]
-        self.bars_ = ax.barh(range(len(widths)), widths, color=colours, height=0.72)
+        self.bars_: BarContainer = ax.barh(range(len(widths)), widths, color=colours, height=0.72)
         if len(others):
             self.bars_[-1].set_alpha(0.45)
         ax.set_yticks(range(len(widths)), names)

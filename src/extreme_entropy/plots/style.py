@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ..errors import InputError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
+    from matplotlib.figure import Figure
 
 # Okabe and Ito's colours, which people who confuse red and green can tell apart too.
 CLASS_COLOURS = ("#0072B2", "#D55E00")
@@ -28,7 +33,7 @@ def pyplot(who: str) -> Any:
     return plt
 
 
-def axes_to_draw_on(who: str, axes: Any, n: int, figsize: tuple[float, float]) -> list[Any]:
+def axes_to_draw_on(who: str, axes: Any, n: int, figsize: tuple[float, float]) -> list[Axes]:
     """The n axes that were given, or those of a new figure."""
     plt = pyplot(who)
     if axes is None:
@@ -40,7 +45,12 @@ def axes_to_draw_on(who: str, axes: Any, n: int, figsize: tuple[float, float]) -
     return found
 
 
-def probability_colours(strength: float) -> Any:
+def figure_of(ax: Axes) -> Figure:
+    """What the axes lie in: the figure, or the part of one that was made for them."""
+    return cast("Figure", ax.figure)  # a SubFigure is drawn on in the same way
+
+
+def probability_colours(strength: float) -> LinearSegmentedColormap:
     """Colours from the negative class's through white to the positive class's."""
     from matplotlib.colors import LinearSegmentedColormap, to_rgb
 
@@ -56,7 +66,7 @@ def escaped(text: Any) -> str:
 
 
 def title_and_legend(
-    ax: Any,
+    ax: Axes,
     title: str,
     handles: Sequence[Any],
     labels: Sequence[str],

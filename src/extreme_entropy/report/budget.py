@@ -20,13 +20,17 @@ Array = np.ndarray[Any, Any]
 SIZE = (460, 300)
 MOST_COST = 1.5  # times that of doing nothing, which is drawn
 MOST_POINTS = 600  # of a curve
-RING = {"marker": "o", "markersize": 9, "markeredgewidth": 1.8, "linestyle": "none"} | {
+RING: dict[str, Any] = {
+    "marker": "o",
+    "markersize": 9,
+    "markeredgewidth": 1.8,
+    "linestyle": "none",
     "markerfacecolor": "white",
     "markeredgecolor": INK,
     "zorder": 5,
 }
-CURVE = {"color": CURVE_COLOURS[2], "linewidth": 2}
-DOTTED = {"color": INK, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
+CURVE: dict[str, Any] = {"color": CURVE_COLOURS[2], "linewidth": 2}
+DOTTED: dict[str, Any] = {"color": INK, "linewidth": 0.9, "linestyle": ":", "zorder": 0}
 
 
 def draw_gains(ranking: Ranking, budget: int) -> Picture:

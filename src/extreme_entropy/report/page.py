@@ -35,7 +35,7 @@ MOST_MISSING = 12  # columns listed by name
 LONGEST_NAME = 80  # letters of a class
 COLOURS = 6  # classes that have one each; more have names only
 BARE = {"yes", "no", "y", "n", "true", "false", "t", "f", "positive", "negative", "0", "1"}
-SCRIPTS = {
+SCRIPTS: dict[bool, tuple[str, ...]] = {
     True: ("closed_form.js", "numbers.js", "ranking.js", "drawing.js", "slider.js"),
     False: ("chooser.js",),
 }

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
-from ..plots.operating import OperatingDisplay
+from ..plots.operating import OperatingDisplay, Panel
 from ..plots.path import PathDisplay
 from ..plots.projection import ProjectionDisplay
 from ..plots.relevance import RelevanceDisplay
@@ -59,10 +59,10 @@ def _draw_pair(
 
     def plot(ax: Any) -> None:
         display.plot(ax)
-        for artist in display.threshold_lines_:
-            artist.set_gid("mark-threshold")
-        for artist in display.regions_:
-            artist.set_gid("mark-region")
+        for line in display.threshold_lines_:
+            line.set_gid("mark-threshold")
+        for region in display.regions_:
+            region.set_gid("mark-region")
         ax.set(xlabel="projected value", ylabel="share of the class")
         ax.set_yticks([])
         if not classifier.gaussian:
@@ -105,13 +105,13 @@ def draw_curves(
         classifier, values, predictions.labels, positive=rare
     )
     name = visible(display.name, MOST_LETTERS)
-    titles = {
+    titles: dict[Panel, tuple[str, str, str]] = {
         "roc": ("Recall against false alarms", "false alarms", "recall"),
         "precision_recall": ("Precision against recall", "recall", "precision"),
         "reliability": ("Frequency against probability", "predicted probability", "frequency"),
     }
 
-    def picture(panel: str) -> Picture:
+    def picture(panel: Panel) -> Picture:
         title, x, y = titles[panel]
 
         def plot(ax: Any) -> None:

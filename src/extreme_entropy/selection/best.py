@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.metaestimators import available_if
 
 from ..errors import InputError
+from ..estimators.inputs import Costs, Priors
 
 Array = np.ndarray[Any, Any]
 
@@ -126,7 +127,7 @@ class BestAnswers:
         return self
 
     @available_if(_fitted_can("with_costs"))
-    def with_costs(self, costs: Any = None, *, priors: Any = None) -> Self:
+    def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
         """The same search, whose best classifier has other costs and priors."""
         return self._with_best(self._best().with_costs(costs, priors=priors))
 
@@ -136,7 +137,13 @@ class BestAnswers:
         return self._with_best(self._best().slim())
 
     @available_if(_can("to_onnx"))
-    def to_onnx(self, path: Any, *, dtype: str = "float64", columns: bool | None = None) -> None:
+    def to_onnx(
+        self,
+        path: Any,
+        *,
+        dtype: Literal["float64", "float32"] = "float64",
+        columns: bool | None = None,
+    ) -> None:
         """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
         self._best().to_onnx(path, dtype=dtype, columns=columns)
 

@@ -132,7 +132,7 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         param_grid: Mapping[str, Any] | list[Mapping[str, Any]],
         *,
         density: Literal["gaussian", "kde"] = "gaussian",
-        error_score: float | str = np.nan,
+        error_score: float | Literal["raise"] = np.nan,
         refit: bool = True,
         progress: bool = False,
         n_jobs: int | None = None,

@@ -7,12 +7,13 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
-from ..estimators.inputs import Costs
+from ..estimators.inputs import Costs, Priors
 from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
@@ -21,7 +22,7 @@ from .path_cv import Folded, PathCV
 MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
 
 
-class EEKMClassifierCV(PathCV):
+class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Kernel Machine that chooses γ and its landmarks by cross-validation.
 
     All folds and all numbers of landmarks come from one pass over the data for each γ. The best is
@@ -95,8 +96,8 @@ class EEKMClassifierCV(PathCV):
         self,
         n_landmarks: Sequence[int] = (50, 100, 250, 500),
         *,
-        gamma: Sequence[float] | str = "median",
-        kernel: str = "mixed",
+        gamma: Sequence[float] | Literal["median"] = "median",
+        kernel: Literal["mixed", "rbf", "laplacian", "polynomial"] = "mixed",
         cv: Any = 10,
         scoring: Any = "gmean",
         categorical_features: Any = "from_dtype",
@@ -105,7 +106,7 @@ class EEKMClassifierCV(PathCV):
         shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
         ridge: float | Literal["auto"] = "auto",
         decision: Literal["paper", "cross-fitted"] = "cross-fitted",
-        priors: Any = "balanced",
+        priors: Priors = "balanced",
         costs: Costs | None = None,
         progress: bool = False,
         n_jobs: int | None = None,
@@ -122,7 +123,7 @@ class EEKMClassifierCV(PathCV):
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
-        self.priors = priors
+        self.priors: Priors = priors
         self.costs = costs
         self.progress = progress
         self.n_jobs = n_jobs

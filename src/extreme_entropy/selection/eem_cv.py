@@ -6,19 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eem import EEMClassifier
-from ..estimators.inputs import Costs
+from ..estimators.inputs import Costs, Priors
 from ..features.feature_map import NeuronSpec, Spec
+from ..features.neurons import Activation
 from .path_cv import Folded, PathCV
 
 Array = np.ndarray[Any, Any]
 
 
-class EEMClassifierCV(PathCV):
+class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine that chooses its activation and size by cross-validation.
 
     All folds and all sizes come from one pass over the data for each activation: rows are summed by
@@ -100,7 +102,7 @@ class EEMClassifierCV(PathCV):
         self,
         n_hidden: Sequence[int] = (50, 100, 250, 500, 1000),
         *,
-        activation: Sequence[str | Callable[..., Array]] = ("mixed",),
+        activation: Sequence[Activation | Callable[..., Array]] = ("mixed",),
         cv: Any = 10,
         scoring: Any = "gmean",
         categorical_features: Any = "from_dtype",
@@ -109,7 +111,7 @@ class EEMClassifierCV(PathCV):
         shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
         ridge: float | Literal["auto"] = "auto",
         decision: Literal["paper", "cross-fitted"] = "cross-fitted",
-        priors: Any = "balanced",
+        priors: Priors = "balanced",
         costs: Costs | None = None,
         progress: bool = False,
         n_jobs: int | None = None,
@@ -125,7 +127,7 @@ class EEMClassifierCV(PathCV):
         self.shrinkage = shrinkage
         self.ridge = ridge
         self.decision = decision
-        self.priors = priors
+        self.priors: Priors = priors
         self.costs = costs
         self.progress = progress
         self.n_jobs = n_jobs

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,12 +17,14 @@ from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import (
     Costs,
+    Priors,
     check_rows,
     check_weight,
     classes_of,
     log_priors_and_costs,
     set_columns,
 )
+from ..estimators.mixin import EstimatorMixin
 from ..estimators.tables import InBlocks, InMemory, Sampled, Table, as_table, engine_for
 from ..features.content import ContentHash
 from ..features.encoding import N_FOLDS
@@ -53,7 +54,7 @@ class Folded(NamedTuple):
     by_content: bool  # whether folds follow from the content of rows
 
 
-class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
+class PathCV(BestAnswers, EstimatorMixin):
     """Base of `EEMClassifierCV` and `EEKMClassifierCV`."""
 
     cv: Any
@@ -64,7 +65,7 @@ class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
     shrinkage: str | float | None
     ridge: float | str
     decision: str
-    priors: Any
+    priors: Priors
     costs: Costs | None
     progress: bool
     n_jobs: int | None
@@ -80,7 +81,6 @@ class PathCV(BestAnswers, ClassifierMixin, BaseEstimator):
     path_: Path
     scores_: Any
 
-    _validate_params: Callable[[], None]
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "cv": ["cv_object"],
         "scoring": [str, callable],

@@ -8,13 +8,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..errors import InputError
+from ..estimators.mixin import EstimatorMixin
 from ..machine.machine import Machine
 from ..metrics import predicted_classes
 
 Array = np.ndarray[Any, Any]
 
 
-class Prefitted(ClassifierMixin, BaseEstimator):
+class Prefitted(EstimatorMixin):
     """A classifier that is fitted from the start."""
 
     def __init__(self, classes: Array) -> None:
@@ -29,7 +30,7 @@ class Prefitted(ClassifierMixin, BaseEstimator):
         return self
 
 
-class OnProjections(Prefitted):
+class OnProjections(Prefitted, ClassifierMixin, BaseEstimator):
     """A solved machine whose rows are projections."""
 
     def __init__(self, machine: Machine, classes: Array) -> None:
@@ -46,7 +47,7 @@ class OnProjections(Prefitted):
         return self.machine.probabilities(X)
 
 
-class OnLabels(Prefitted):
+class OnLabels(Prefitted, ClassifierMixin, BaseEstimator):
     """A classifier whose rows are the positions of the labels it predicts."""
 
     def predict(self, X: Array) -> Array:
@@ -59,7 +60,8 @@ class OnLabels(Prefitted):
             "up. Use 'gmean', 'balanced_accuracy', 'f1' or the like, or gather the rows."
         )
 
-    decision_function = predict_log_proba = predict_proba
+    decision_function = predict_proba
+    predict_log_proba = predict_proba
 
 
 def score_counts(scorer: Any, classes: Array, confusion: Array) -> float:

@@ -5,5 +5,5 @@ Needs the extra `cli`.
 
 try:
     import pyarrow  # noqa: F401 (only to know whether the extra is installed)
-except ImportError as error:
-    raise ImportError("Tables need pyarrow: pip install 'extreme-entropy[cli]'") from error
+except ImportError as _error:
+    raise ImportError("Tables need pyarrow: pip install 'extreme-entropy[cli]'") from _error

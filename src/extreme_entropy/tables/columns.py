@@ -95,7 +95,7 @@ class Unread:
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
         self._lenient = [column for column in columns.used if column.lenient]
-        self.counts = Counter[str]()
+        self.counts: Counter[str] = Counter()
 
     def add(self, batch: Any, read: pa.Table) -> None:
         """Compare rows as they came with what was read of them."""

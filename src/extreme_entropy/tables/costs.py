@@ -14,13 +14,14 @@ from typing import Any
 import numpy as np
 
 from ..errors import IncompleteError, InputError
+from ..estimators.inputs import NamedPriors
 from ..metrics import label_text
 from .model import TableModel
 
 Array = np.ndarray[Any, Any]
 
 ROUNDING = 1e-6  # that shares may miss one by
-Priors = str | Mapping[str, float]  # "balanced", "empirical", or the share of each label
+Priors = NamedPriors | Mapping[str, float]  # "balanced", "empirical", or the share of each label
 
 
 def with_costs(
@@ -51,7 +52,7 @@ def costs_by_label(
 
 def priors_by_label(
     priors: Priors, classes: Array, kind: str, counts: Array
-) -> str | dict[Any, float]:
+) -> NamedPriors | dict[Any, float]:
     """Priors of all labels, or the word that stands for them."""
     if isinstance(priors, str):
         return priors

@@ -281,6 +281,11 @@ class LabelledRows:
     `progress` is as for `Source.batches`.
     """
 
+    class_counts: dict[str, int]
+    missing: dict[str, int]
+    rows: int
+    rows_without_label: int
+
     def __init__(
         self, model: TableModel, source: Source, purpose: str, *, progress: str | None = None
     ) -> None:

@@ -153,7 +153,8 @@ class Sampler:
 
     def __init__(self, seed: int, n_rows: int = SAMPLE_ROWS, n_class: int = CLASS_ROWS) -> None:
         self._rng = np.random.default_rng(seed)
-        self.n_rows, self.n_class = n_rows, n_class
+        self.n_rows: int = n_rows
+        self.n_class: int = n_class
         self._rows: pa.Table | None = None
         self._keys = np.empty(0)
         self._labels: Array = np.empty(0, object)

@@ -117,8 +117,11 @@ class Source:
     name: str
     schema: pa.Schema
     typed: bool  # whether the types of columns are the file's own
-    rows: int | None = None  # None where only a pass could tell
-    share = 0.0  # of the table that the present pass has read, where rows is None
+    rows: int | None  # None where only a pass could tell
+    share: float = 0.0  # of the table that the present pass has read, where rows is None
+
+    def __init__(self, name: str, schema: pa.Schema, rows: int | None = None) -> None:
+        self.name, self.schema, self.rows = name, schema, rows
 
     def batches(
         self,
@@ -203,7 +206,7 @@ class TextSource(Source):
         self._kind = kind
         self._parts = [(part, _read_header(part, kind, encoding)) for part in parts]
         names = _common_names({part.name: header.names for part, header in self._parts})
-        self.name, self.schema = name, pa.schema([(name, pa.string()) for name in names])
+        super().__init__(name, pa.schema([(name, pa.string()) for name in names]))
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         sizes = [part.path.stat().st_size for part, _ in self._parts]
@@ -227,7 +230,7 @@ class TextSource(Source):
                     ),
                 )
                 for batch in reader:
-                    self.share = (sum(sizes[:i]) + file.tell()) / max(1, sum(sizes))
+                    self.share: float = (sum(sizes[:i]) + file.tell()) / max(1, sum(sizes))
                     cells = [
                         _nulls_for_missing(array, empty, "")
                         if name == target
@@ -243,7 +246,7 @@ class TypedSource(Source):
     typed = True
 
     def __init__(self, path: Path, parts: list[Path], kind: str) -> None:
-        self.name, self._kind = str(path), kind
+        self._kind = kind
         options: dict[str, Any] = {"format": kind}
         # Folders named column=value are a column.
         if path.is_dir() and any("=" in str(part.relative_to(path).parent) for part in parts):
@@ -261,8 +264,9 @@ class TypedSource(Source):
                 widest = pa.unify_schemas(list(schemas.values()), promote_options="permissive")
                 folders = [field for field in found.schema if field.name not in widest.names]
                 found = ds.dataset(files, pa.schema([*widest, *folders]), **options)
-            self._data, self.rows = found, found.count_rows()
-            self.schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
+            self._data = found
+            schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
+            super().__init__(str(path), schema, found.count_rows())
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         for part in self._data.get_fragments():

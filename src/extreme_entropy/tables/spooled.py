@@ -29,7 +29,7 @@ class Spool:
     def __init__(self) -> None:
         handle, name = tempfile.mkstemp(prefix="eem-", suffix=".csv")
         os.close(handle)
-        self.path = Path(name)
+        self.path: Path = Path(name)
         weakref.finalize(self, self.path.unlink, missing_ok=True)
 
 

@@ -18,6 +18,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from extreme_entropy import EEMClassifierCV, gmean_score
+from extreme_entropy.features.neurons import Uniform
 
 from ..store import Row
 from . import grid
@@ -27,7 +28,7 @@ from .protocol import N_FOLDS, SIZES, folds
 from .render import PageTable
 from .verdicts import Trials, at_largest, gather
 
-ACTIVATIONS = ("sig", "nsig", "rbf")
+ACTIVATIONS: tuple[Uniform, ...] = ("sig", "nsig", "rbf")
 FAMILIES = ("EEM", "WELM")
 INNER_FOLDS = 10
 NESTED = "nested EEM"

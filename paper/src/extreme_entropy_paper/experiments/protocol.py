@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import islice, product
-from typing import Any
+from typing import Any, cast
 
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import make_pipeline
@@ -28,6 +28,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
+from extreme_entropy.features.neurons import Uniform
 
 from .jobs import Array, Setting
 
@@ -55,7 +56,8 @@ def settings_of(model: str) -> list[Setting]:
 
 def classifier(model: str, setting: Setting, seed: int) -> Any:
     """The classifier of a column with one setting."""
-    name, activation = model.rsplit("-", 1)
+    name, kind = model.rsplit("-", 1)
+    activation = cast(Uniform, kind)
     if name == "EEM":
         return EEMClassifier.paper(activation, int(setting["h"]), random_state=seed)
     if name == "WELM":

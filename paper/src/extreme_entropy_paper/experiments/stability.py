@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sklearn.preprocessing import MinMaxScaler
 from threadpoolctl import threadpool_limits
 
 from extreme_entropy import EEMClassifierCV
+from extreme_entropy.features.neurons import Uniform
 from extreme_entropy.plots.style import CURVE_COLOURS, INK
 
 from ..datasets import list_datasets
@@ -31,7 +32,7 @@ from .protocol import N_FOLDS, fold_of
 from .render import FORMATS, PageTable
 
 PREFIX = "stability "
-ACTIVATIONS = ("rbf", "sig", "nsig")  # the paper's figure has the first
+ACTIVATIONS: tuple[Uniform, ...] = ("rbf", "sig", "nsig")  # the paper's figure has the first
 MODELS = tuple(PREFIX + activation for activation in ACTIVATIONS)
 SIZES = tuple(range(5, 501, 5))
 SETTING = {"first": SIZES[0], "last": SIZES[-1], "step": 5}
@@ -63,7 +64,8 @@ def work(job: Job) -> list[Row]:
     train, test = fold_of(X, y, job.repeat, job.fold)
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # constant models are scored
-        scores = path(X, y, train, test, job.model.removeprefix(PREFIX), job.repeat)
+        activation = cast(Uniform, job.model.removeprefix(PREFIX))
+        scores = path(X, y, train, test, activation, job.repeat)
     return [
         {
             **job.about(setting),
@@ -79,7 +81,7 @@ def path(
     y: Array,
     train: Array,
     test: Array,
-    activation: str,
+    activation: Uniform,
     seed: int,
     sizes: Sequence[int] = SIZES,
 ) -> Array:
