@@ -9,6 +9,7 @@ from sklearn.base import clone
 
 from extreme_entropy import (
     EEKMClassifier,
+    EEKMClassifierCV,
     EEMClassifier,
     EEMClassifierCV,
     ExtremeEntropyClassifier,
@@ -20,6 +21,7 @@ KINDS = {
     "EEM": EEMClassifier(20, random_state=1),
     "EEKM": EEKMClassifier(20, random_state=1),
     "forest": ExtremeEntropyClassifier(n_landmarks=20, n_leaves=4, random_state=3),
+    "kernel search": EEKMClassifierCV((5, 15), relevance="uniform", cv=3, random_state=0),
     "search": EEMClassifierCV(
         (5, 15), activation=("sig",), relevance="uniform", cv=3, random_state=0
     ),
@@ -31,6 +33,7 @@ ANSWERS = {
     "decision": "decision_function",
     "projection": "project",
     "contributions": "explain",
+    "features": "transform",
 }
 
 
@@ -79,9 +82,9 @@ def assert_as_gathered(ours, kind, *weight):
     assert_same_sums(ours, on_gathered(kind, *weight), gathered(*X))
 
 
-def assert_search_as_gathered(ours, folds):
+def assert_search_as_gathered(ours, folds, kind="search"):
     """The scores and the choice that gathered rows give, in the same folds."""
-    theirs = on_gathered("search")
+    theirs = on_gathered(kind)
     np.testing.assert_allclose(ours.path_.scores, theirs.path_.scores, atol=1e-12)
     assert ours.best_params_ == theirs.best_params_
     np.testing.assert_array_equal(folds, theirs.folds_)

@@ -195,7 +195,7 @@ def test_answers_are_lazy_columns_beside_the_rows(rows, fitted, tmp_path):
     asked = rows.select_columns(["key", "label", *reversed(X)])
     for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
         asked = getattr(fitted, method)(asked)
-    asked = fitted.explain(fitted.project(asked)).materialize()
+    asked = fitted.transform(fitted.explain(fitted.project(asked))).materialize()
     assert asked.columns()[:6] == ["key", "label", *reversed(X)]
     assert found(asked, "key").tolist() == ROWS["key"].to_pylist()
     assert_answers_as_gathered(fitted, partial(found, asked))

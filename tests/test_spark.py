@@ -3,7 +3,9 @@
 On a real Spark with two executors that are processes of their own; `make spark` installs it.
 """
 
+import gc
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -25,6 +27,7 @@ from column_rows import (
 )
 from laws import assert_same_sums
 
+from extreme_entropy import EEMClassifierCV
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
 
 ROOT = Path(__file__).parent.parent
@@ -106,8 +109,9 @@ def remote(session):
     from pyspark.sql.connect.session import SparkSession
 
     port = session.conf.get("spark.connect.grpc.binding.port")
-    with SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate() as remote:
-        yield remote
+    remote = SparkSession.builder.remote(f"sc://127.0.0.1:{port}").getOrCreate()
+    yield remote
+    remote.stop()
 
 
 @pytest.fixture(scope="module")
@@ -176,10 +180,19 @@ def test_more_and_fewer_rows(rows, fitted):
         frozen.forget(rest, "label")
 
 
-def test_a_search_chooses_as_on_gathered_rows(rows):
+@pytest.mark.parametrize("search", ["search", "kernel search"])
+def test_a_search_chooses_as_on_gathered_rows(search, rows):
     """Folds by content, scores from counts; the folds are a lazy column."""
-    ours = new("search").fit(rows.select(*X, "label"), "label")
-    assert_search_as_gathered(ours, ours.folds_.toArrow()["fold"].to_numpy())
+    ours = new(search).fit(rows.select(*X, "label"), "label")
+    assert_search_as_gathered(ours, ours.folds_.toArrow()["fold"].to_numpy(), search)
+
+
+def test_what_needs_rows_side_by_side_is_refused(rows):
+    """Before any row is read: ranks of rows, folds of the caller's, the paper's search."""
+    numbers = rows.select(*X, "label")
+    for given in ({"scoring": "roc_auc"}, {"cv": [([0], [1])]}):
+        with pytest.raises(InputError, match=r"[Bb]locks"):
+            EEMClassifierCV((5,), random_state=0, **given).fit(numbers, "label")
 
 
 def test_only_one_sum_comes_to_the_driver(rows, fitted, monkeypatch):
@@ -198,6 +211,33 @@ def test_only_one_sum_comes_to_the_driver(rows, fitted, monkeypatch):
     assert came[0].nbytes < 1_000
 
 
+def test_symmetric_matrices_are_sent_by_half_and_arrive_whole():
+    """To the last bit; what is not symmetric to the last bit is sent as it is."""
+    A = np.random.default_rng(0).normal(size=(300, 40))
+    S = A.T @ A
+    assert len(engine.packed(S)) < 0.6 * S.nbytes
+    nearly, signed = S.copy(), np.zeros((2, 2))
+    nearly[3, 5] = np.nextafter(nearly[3, 5], np.inf)
+    signed[0, 1] = -0.0
+    gap = np.where(S > 50, np.nan, S)
+    others = A, S[:0, :0], S[0], S.astype(np.float32), np.asfortranarray(A)
+    for sent in (S, gap, nearly, signed, *others):
+        [[found]] = pickle.loads(engine.packed([[sent]]))  # noqa: S301 (our own bytes)
+        assert (found.dtype, found.shape) == (sent.dtype, sent.shape)
+        assert found.tobytes() == sent.tobytes()
+
+
+def test_imports_are_left_out_of_collections(rows):
+    """After each task Spark collects garbage; with all modules to look through, that takes long."""
+
+    def frozen(block):
+        return np.array([gc.get_freeze_count() > 10_000, True], int)
+
+    asked = engine.blocks(rows.select(*X, "label"), "label")
+    found, tasks = asked.add_up(frozen)
+    assert found == tasks == PARTITIONS
+
+
 # -------------------------------------------------------------------- answers
 
 
@@ -211,10 +251,17 @@ def test_answers_are_lazy_columns_beside_the_rows(session, rows, fitted):
     asked = rows.select("key", "label", *reversed(X))
     for method in ("predict", "predict_proba", "predict_log_proba", "decision_function"):
         asked = getattr(fitted, method)(asked)
-    found = fitted.explain(fitted.project(asked)).toArrow()
+    found = fitted.transform(fitted.explain(fitted.project(asked))).toArrow()
     assert found.column_names[:6] == ["key", "label", *reversed(X)]
     assert found["key"].equals(ROWS["key"])
     assert_answers_as_gathered(fitted, lambda name: found[name].to_pylist())
+
+
+def test_prediction_sets_are_arrays_of_booleans(rows):
+    theirs = new("forest", priors="empirical").fit(gathered(*X), gathered("three")["three"])
+    found = theirs.predict_set(rows, 0.8).toArrow()["prediction_set"]
+    assert found.type == pa.list_(pa.field("element", pa.bool_(), nullable=True))
+    np.testing.assert_array_equal(found.to_pylist(), theirs.predict_set(gathered(*X), 0.8))
 
 
 def test_with_three_classes_contributions_are_arrays_of_arrays(rows):

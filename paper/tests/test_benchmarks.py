@@ -87,6 +87,23 @@ def test_a_table_is_made_anew_between_its_comments_and_nowhere_else():
         embed(text, "u", [])
 
 
+def test_three_sizes_on_spark_tell_rows_blocks_and_fits_apart():
+    """The plan divides rows and blocks among executors, and sums in turn among none."""
+
+    def fit(engine, rows, blocks):
+        seconds = rows * 2e-5 + blocks * 0.25 + 3
+        common = {"engine": engine, "columns": 20, "h": 500, "sum_bytes": 10e6}
+        return {"rows": rows, "blocks": blocks, "cpu_seconds": seconds, **common}
+
+    sizes = [("threads", 4000, 20), ("dask", 4000, 20)]
+    sizes += [("spark", 4000, 20), ("spark", 1000, 20), ("spark", 1000, 80)]
+    run = store.Run({}, [fit(*size) for size in sizes])
+    assert cluster.spark_constants(run) == pytest.approx((2e-5, 0.25, 3))
+    *_, ten, _, thousand = cluster.spark_plan(run, n=9e6, size=1000)  # 9,000 blocks
+    assert ten == "| 10 | 0.3 | 3.8 | 1.2 | 5.3 |"
+    assert thousand == "| 1,000 | 0.0 | 0.0 | 1.2 | 1.3 |"
+
+
 def test_what_is_not_known_is_an_empty_cell():
     assert [cell(None, ".2f"), cell(1.5, ".2f"), cell("x")] == ["", "1.50", "x"]
 

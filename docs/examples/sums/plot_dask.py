@@ -124,7 +124,8 @@ client.close()
 # -----------------
 # * ``fit``, ``partial_fit``, ``forget``, ``score``, all ``predict`` methods and the
 #   ``…CV`` classifiers take Dask arrays and frames.
-# * Each block is read three times: for labels and ranges, for sampled rows, and for the
-#   sums. Call ``persist()`` first if the memory of the workers holds them.
+# * Each block is read four times: for labels and ranges, for sampled rows, for those of
+#   each class, and for the sums. Call ``persist()`` first if the memory of the workers
+#   holds them.
 # * Blocks of 100 000 rows or more keep the cost of adding sums small; those of this
 #   example are much smaller.

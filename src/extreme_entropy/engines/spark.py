@@ -8,9 +8,11 @@ others, Spark runs again.
 
 from __future__ import annotations
 
+import gc
+import io
 import pickle
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from itertools import groupby
 from math import isqrt
 from operator import itemgetter
@@ -68,7 +70,7 @@ class SparkBlocks(ColumnBlocks):
 def blocks(X: Any, y: Any = None, weight: Any = None) -> SparkBlocks:
     """The partitions of a DataFrame; its columns hold labels and weights, too."""
     roles = roles_of(X.dtypes, y, weight, "Spark DataFrame")
-    no_rows = X.sparkSession.createDataFrame([], X.schema).toArrow()
+    no_rows = X.limit(0).toArrow()
     return SparkBlocks(X, no_rows, roles)
 
 
@@ -112,6 +114,7 @@ def _sum_of_partition(
     work: Callable[..., Any], shared: tuple[Any, ...], roles: Roles, no_rows: Any, batches: Batches
 ) -> Batches:
     """work(block, *shared) of the block that a partition is."""
+    _keep_imports()
     number, parts = _partition(), list(batches)
     rows = pa.Table.from_batches(parts).rename_columns(roles.names) if parts else no_rows
     block = roles.block(rows)
@@ -129,6 +132,7 @@ def _result(number: int, work: Callable[..., T], block: Block, shared: tuple[Any
 
 def _sum_of_each_place(batches: Batches) -> Batches:
     """One sum for each place, numbered by it, to be added to the others at one place."""
+    _keep_imports()
     for place, parts in groupby(_read(batches), key=itemgetter(0)):
         with one_blas_thread():
             total = add_in_turn((part.sum for part in parts), _add)
@@ -151,12 +155,23 @@ def _answers(
     batches: Batches,
 ) -> Batches:
     """The rows with a column of answers, the last of these names."""
+    _keep_imports()
     number = _partition()
     for batch in batches:
         rows = pa.Table.from_batches([batch]).rename_columns(names[:-1])
         with one_blas_thread():
             found = on_block(number, work, Block(rows.select(features)), *shared)
         yield pa.RecordBatch.from_arrays([*batch, column_of(found, dtype)], names)
+
+
+@cache
+def _keep_imports() -> None:
+    """Leave all that is imported out of garbage collections.
+
+    After each task Spark has its Python collect garbage, and with NumPy, SciPy, scikit-learn and us
+    to look through, that takes longer than many a task.
+    """
+    gc.freeze()
 
 
 def _partition() -> int:
@@ -166,16 +181,43 @@ def _partition() -> int:
 
 
 def _written(one: Sum) -> Any:
-    packed = pickle.dumps(one.sum, protocol=5)
-    arrays = pa.array([one.place]), pa.array([one.number]), pa.array([packed], pa.binary())
+    arrays = pa.array([one.place]), pa.array([one.number]), pa.array([packed(one.sum)], pa.binary())
     return pa.RecordBatch.from_arrays(list(arrays), list(Sum._fields))
 
 
 def _read(batches: Iterable[Any]) -> Iterator[Sum]:
     for batch in batches:
-        for place, number, packed in zip(*batch.columns, strict=True):
-            total = pickle.loads(packed.as_buffer())  # noqa: S301 (our own bytes)
-            yield Sum(place.as_py(), number.as_py(), total)
+        for place, number, total in zip(*batch.columns, strict=True):
+            found = pickle.loads(total.as_buffer())  # noqa: S301 (our own bytes)
+            yield Sum(place.as_py(), number.as_py(), found)
+
+
+def packed(value: Any) -> bytes:
+    """Pickled, with half of each symmetric matrix: summaries consist of them."""
+    file = io.BytesIO()
+    _Packer(file, protocol=5).dump(value)
+    return file.getvalue()
+
+
+class _Packer(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        if not (isinstance(value, np.ndarray) and value.dtype == np.float64 and value.ndim == 2):
+            return NotImplemented
+        bits = value.view(np.int64) if value.flags.c_contiguous else None
+        if bits is None or len(bits) != len(bits.T) or not np.array_equal(bits, bits.T):
+            return NotImplemented
+        rows = [value[i, : i + 1] for i in range(len(value))]
+        return _mirrored, (np.concatenate([np.empty(0), *rows]), len(value))
+
+
+def _mirrored(lower: Array, n: int) -> Array:
+    """The symmetric matrix with this lower triangle, row after row."""
+    matrix, start = np.empty((n, n)), 0
+    for i in range(n):
+        row = lower[start : start + i + 1]
+        matrix[i, : i + 1] = matrix[: i + 1, i] = row
+        start += i + 1
+    return matrix
 
 
 # -------------------------------------------------------------------- types

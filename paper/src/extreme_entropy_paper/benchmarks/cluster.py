@@ -5,8 +5,10 @@ time is taken; workers keep freed memory (see docs/guide/clusters.md). Threads f
 memory.
 The model has six constants, all measured here on one core: see `constants`.
 
-`--spark` times fits of each engine on the same rows. Spark keeps them in its executors' memory
-(`cache`). Rows say how busy the computer was, also with other work (`load`).
+`--spark` times fits of each engine on the same rows, one engine after another. Spark keeps them in
+its executors' memory (`cache`). Rows say how busy the computer was, also with other work (`load`),
+and how much time processors spent on the fit (`cpu_seconds`), which other work changes less. Two
+more sizes on Spark tell apart what a row, a block and a fit cost: see `spark_constants`.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import pickle
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import click
@@ -32,7 +36,7 @@ from .samples import two_classes
 
 PAGE = ROOT / "docs" / "guide" / "clusters.md"
 D, SEED = 20, 0
-PASSES = 3  # ranges, drawn rows, sums
+PASSES = 4  # statistics, sampled rows, those of each class, sums
 WORKERS = (1, 2, 4)
 # Dask has its workers give freed memory back at once, and taking it anew takes long: keep it.
 ENVIRONMENT = "distributed.nanny.pre-spawn-environ"
@@ -156,6 +160,20 @@ def on_threads(n: int, size: int, h: int, n_jobs: int, repeats: int) -> float:
 
 def on_cluster(n: int, size: int, h: int, workers: int, repeats: int) -> tuple[float, float]:
     """The best time of a fit, and bytes that workers sent each other in one."""
+    model = EEMClassifier(h, random_state=SEED)
+    with dask_client(workers) as client:
+        X, y = on_workers(n, size)
+        model.fit(X, y)  # once before it counts: workers import what they need
+        before = sent(client)
+        (first,) = best_seconds(partial(model.fit, X, y), repeats=1)
+        moved = sent(client) - before
+        others = best_seconds(partial(model.fit, X, y), repeats=repeats - 1) if repeats > 1 else []
+        return min(first, *others) if others else first, moved
+
+
+@contextmanager
+def dask_client(workers: int) -> Iterator[Any]:
+    """A client of workers with one thread each."""
     import dask
     from distributed import Client, LocalCluster
 
@@ -166,30 +184,14 @@ def on_cluster(n: int, size: int, h: int, workers: int, repeats: int) -> tuple[f
         LocalCluster(**settings) as cluster,
         Client(cluster) as client,
     ):
-        X, y = on_workers(n, size)
-        model = EEMClassifier(h, random_state=SEED)
-        model.fit(X, y)  # once before it counts: workers import what they need
-        before = sent(client)
-        (first,) = best_seconds(partial(model.fit, X, y), repeats=1)
-        moved = sent(client) - before
-        others = best_seconds(partial(model.fit, X, y), repeats=repeats - 1) if repeats > 1 else []
-        return min(first, *others) if others else first, moved
+        yield client
 
 
-def on_spark(n: int, size: int, h: int, workers: int, repeats: int) -> float:
-    """The best time of a fit on executors of one core each, which keep the rows in memory."""
+@contextmanager
+def spark_session(workers: int) -> Iterator[Any]:
+    """A session with executors of one core each."""
     from pyspark.sql import SparkSession
 
-    def make(batches: Iterator[Any]) -> Iterator[Any]:
-        import pyarrow as pa
-
-        for batch in batches:
-            for number in batch.column(0).to_pylist():
-                X, y = block(number * size, size)
-                columns = {f"x{j}": X[:, j] for j in range(D)}
-                yield from pa.table({**columns, "label": y}).to_batches(10_000)
-
-    schema = ", ".join(f"x{j} double" for j in range(D)) + ", label long"
     os.environ["PYSPARK_PYTHON"] = sys.executable
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     builder = SparkSession.builder.master(f"local-cluster[{workers},1,2048]")
@@ -202,13 +204,27 @@ def on_spark(n: int, size: int, h: int, workers: int, repeats: int) -> float:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     try:
-        rows = session.range(0, n // size, 1, n // size).mapInArrow(make, schema).cache()
-        rows.count()
-        model = EEMClassifier(h, random_state=SEED)
-        model.fit(rows, "label")  # once before it counts: workers import what they need
-        return best_seconds(partial(model.fit, rows, "label"), repeats=repeats)[0]
+        yield session
     finally:
         session.stop()
+
+
+def on_executors(session: Any, n: int, size: int) -> Any:
+    """The same rows in partitions, made where they are needed and kept there."""
+
+    def make(batches: Iterator[Any]) -> Iterator[Any]:
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                X, y = block(number * size, size)
+                columns = {f"x{j}": X[:, j] for j in range(D)}
+                yield from pa.table({**columns, "label": y}).to_batches(10_000)
+
+    schema = ", ".join(f"x{j} double" for j in range(D)) + ", label long"
+    rows = session.range(0, n // size, 1, n // size).mapInArrow(make, schema).cache()
+    rows.count()
+    return rows
 
 
 def sent(client: Any) -> float:
@@ -251,25 +267,59 @@ def measure(n: int, h: int, size: int, repeats: int) -> list[Row]:
     return measured
 
 
-def measure_engines(n: int, h: int, size: int, workers: int, repeats: int) -> list[Row]:
-    """Fits of each engine on the same rows."""
-    engines: dict[str, Callable[..., float]] = {
-        "threads": on_threads,
-        "dask": lambda *given: on_cluster(*given)[0],
-        "spark": on_spark,
-    }
+def measure_engines(n: int, h: int, workers: int, repeats: int) -> list[Row]:
+    """Fits of each engine on the same rows; then Spark's on fewer rows, and in more blocks."""
+    common = {"columns": D, "h": h, "workers": workers, "repeats": repeats}
+    cores, few = os.cpu_count() or 1, n // 4
     measured: list[Row] = []
-    for engine, timed in engines.items():
-        seconds = timed(n, size, h, workers, repeats)
-        measured.append(
-            {
-                **{"rows": n, "columns": D, "h": h, "blocks": n // size, "engine": engine},
-                **{"workers": workers, "repeats": repeats, "fit_seconds": round(seconds, 3)},
-                **{"load": round(os.getloadavg()[0], 1), "cores": os.cpu_count() or 1},
-            }
-        )
+
+    def note(engine: str, rows: int, blocks: int, *given: Any) -> None:
+        # Once before it counts, with few neurons: processes import what they need.
+        EEMClassifier(10, random_state=SEED).fit(*given)
+        model = EEMClassifier(h, n_jobs=workers, random_state=SEED)
+        timed = [timed_fit(partial(model.fit, *given)) for _ in range(repeats)]
+        best = min(timed, key=itemgetter("fit_seconds"))
+        case = {"rows": rows, "blocks": blocks, "engine": engine}
+        measured.append({**case, **common, **best, "cores": cores})
+        if engine == "spark":
+            measured[-1]["sum_bytes"] = sum_bytes(rows // blocks, h)
         click.echo("  ".join(f"{k}: {v}" for k, v in measured[-1].items()))
+
+    note("threads", n, 20, *in_memory(n, n // 20))
+    with dask_client(workers):
+        note("dask", n, 20, *on_workers(n, n // 20))
+    with spark_session(workers) as session:
+        for rows, blocks in ((n, 20), (few, 20), (few, 80)):
+            kept = on_executors(session, rows, rows // blocks)
+            note("spark", rows, blocks, kept, "label")
     return measured
+
+
+def timed_fit(fit: Callable[[], Any]) -> Row:
+    """Seconds of a fit, by the clock and of all processors, and how busy the computer was."""
+    cpu, start = processor_seconds(), time.perf_counter()
+    fit()
+    return {
+        "fit_seconds": round(time.perf_counter() - start, 3),
+        "cpu_seconds": round(processor_seconds() - cpu, 2),
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def processor_seconds() -> float:
+    """Time that processors have spent on this process and all that it started, ended ones too."""
+    import psutil  # comes with Dask's workers
+
+    this = psutil.Process()
+    times = [process.cpu_times() for process in (this, *this.children(recursive=True))]
+    return float(sum(t.user + t.system + t.children_user + t.children_system for t in times))
+
+
+def sum_bytes(size: int, h: int) -> int:
+    """What the engine for Spark sends of a block."""
+    from extreme_entropy.engines.spark import packed
+
+    return len(packed(EEMClassifier(h, random_state=SEED).fit(*block(0, size)).summary_))
 
 
 def threads_model(c: dict[str, float], n: int, n_jobs: int, cores: int) -> float:
@@ -302,24 +352,59 @@ def cluster_table(run: Run) -> list[str]:
 
 
 def spark_table(run: Run) -> list[str]:
-    """Threads, Dask and Spark on the same rows."""
+    """Threads, Dask and Spark on the same rows; Spark on fewer rows and in more blocks."""
     first = run.rows[0]
     return [
-        f"{first['rows']:,} rows of {first['columns']} columns in {first['blocks']} blocks, "
-        f"h = {first['h']}, {first['workers']} threads, workers or executors on {first['cores']} "
-        f"cores; fits counted: {first['repeats']}, the best is shown. The load is that of the "
-        "whole computer, other work included.",
+        f"Rows of {first['columns']} columns, h = {first['h']}, {first['workers']} threads, "
+        f"workers or executors on {first['cores']} cores; fits counted: {first['repeats']}, "
+        "the best is shown. Processor time is that of all processes. The load is that of "
+        "the whole computer, other work included: compare only within this table.",
         "",
-        "| engine | fit, s | × threads | load |",
-        "|---|--:|--:|--:|",
+        "| engine | rows | blocks | fit, s | processor time, s | load |",
+        "|---|--:|--:|--:|--:|--:|",
         *(
-            f"| {r['engine']} | {r['fit_seconds']:.2f} "
-            f"| {r['fit_seconds'] / first['fit_seconds']:.2f} | {r['load']:.1f} |"
+            f"| {r['engine']} | {r['rows']:,} | {r['blocks']} | {r['fit_seconds']:.1f} "
+            f"| {r['cpu_seconds']:.1f} | {r['load']:.1f} |"
             for r in run.rows
         ),
         "",
         *measured_on([run], level=3)[2:-1],
     ]
+
+
+def spark_constants(run: Run) -> tuple[float, float, float]:
+    """Processor time for a row, for a block and for a fit on Spark, from its three sizes."""
+    measured = [r for r in run.rows if r["engine"] == "spark"]
+    sizes = [[r["rows"], r["blocks"], 1] for r in measured]
+    row, part, fit = np.linalg.solve(sizes, [r["cpu_seconds"] for r in measured])
+    return float(row), float(part), float(fit)
+
+
+def spark_plan(run: Run, n: float = 1e9, size: int = 200_000) -> list[str]:
+    """What a billion rows would take on executors of one core, by these constants."""
+    row, part, fit = spark_constants(run)
+    threads, spark = (run.rows[i]["cpu_seconds"] / run.rows[i]["rows"] for i in (0, 2))
+    sent, blocks = run.rows[2]["sum_bytes"], int(n / size)
+    chain = 3 * blocks**0.5 * part
+    lines = [
+        f"Processor time at h = {run.rows[0]['h']}, {run.rows[0]['columns']} columns: "
+        f"{1e6 * row:.1f} µs a row, {part:.2f} s a block and {fit:.1f} s a fit (threads: "
+        f"{1e6 * threads:.1f} µs a row in all, Spark with {run.rows[2]['blocks']} blocks: "
+        f"{1e6 * spark:.1f}). A block sends {sent / 1e6:.1f} MB.",
+        "",
+        f"For {n:,.0f} rows in {blocks:,} blocks of {size:,}, which send "
+        f"{blocks * sent / 1e9:.0f} GB to {int(blocks**0.5)} groups, and these "
+        f"{blocks**0.5 * sent / 1e9:.1f} GB to one task:",
+        "",
+        "| executors of one core | rows, min | blocks, min | sums in turn, at most, min "
+        "| in all, min |",
+        "|--:|--:|--:|--:|--:|",
+    ]
+    for workers in (10, 100, 1000):
+        minutes = np.array([n * row / workers, blocks * part / workers, chain]) / 60
+        cells = " | ".join(f"{part:.1f}" for part in (*minutes, minutes.sum() + fit / 60))
+        lines.append(f"| {workers:,} | {cells} |")
+    return lines
 
 
 def model_table(run: Run) -> list[str]:
@@ -331,7 +416,8 @@ def model_table(run: Run) -> list[str]:
         f"{first['summary_bytes'] / 1e6:.1f} MB, takes {1e3 * first['add_seconds']:.0f} ms to "
         f"add and {1e3 * first['send_seconds']:.0f} ms to send within a computer; "
         f"{first['solve_seconds']:.2f} s to solve; {1e3 * first['task_seconds']:.1f} ms for a "
-        "task of Dask's scheduler.",
+        f"task of Dask's scheduler, which keeps up with {keeps_up(first):.0f} workers on blocks of "
+        f"200,000 rows in {PASSES} passes.",
         "",
         "| workers | rows in an hour | of it: sums between workers, s | blocks to each worker |",
         "|--:|--:|--:|--:|",
@@ -350,14 +436,20 @@ def in_an_hour(c: Row, workers: int, size: int = 200_000) -> tuple[float, float,
     return float(own) * workers * size, between, own
 
 
+def keeps_up(c: Row, size: int = 200_000) -> float:
+    """How many workers Dask's scheduler can keep busy with blocks of so many rows."""
+    return float(size * c["row_seconds"] / (2 * PASSES * c["task_seconds"]))
+
+
 def page(text: str) -> str:
     """docs/guide/clusters.md with its tables made anew."""
     found = [run for run in runs("cluster") if run.rows]
     scaling = [run for run in found if "model_seconds" in run.rows[0]][-1]
-    engines = [run for run in found if "load" in run.rows[0]][-1]
+    engines = [run for run in found if "cpu_seconds" in run.rows[0]][-1]
     text = embed(text, "cluster", cluster_table(scaling))
     text = embed(text, "model", model_table(scaling))
-    return embed(text, "spark", spark_table(engines))
+    text = embed(text, "spark", spark_table(engines))
+    return embed(text, "spark plan", spark_plan(engines))
 
 
 @click.command()
@@ -370,7 +462,7 @@ def cluster(full: bool, only_render: bool, repeats: int, spark: bool, rows: int)
     """Time Dask workers beside threads; tables in docs/guide/clusters.md."""
     n, h = (2_000_000, 500) if full else (200_000, 200)
     if spark and not only_render:
-        add_run("cluster", measure_engines(rows, 500, rows // 20, 2, repeats))
+        add_run("cluster", measure_engines(rows, 500, 2, repeats))
     elif not only_render:
         add_run("cluster", measure(n, h, n // 20, repeats))
     PAGE.write_text(page(PAGE.read_text()))
