@@ -7,8 +7,9 @@ the rows of the class and −1 on all others. The sign, or the largest column, d
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Self
+from typing import Any, BinaryIO, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -149,6 +150,35 @@ class LeastSquaresClassifier(EstimatorMixin):
             Where to. `extreme_entropy.load(path)` reads it back.
         """
         save(self, path)
+
+    def to_onnx(
+        self,
+        path: str | Path,
+        *,
+        dtype: Literal["float64", "float32"] = "float64",
+        columns: bool | None = None,
+    ) -> None:
+        """Write the fitted classifier as an ONNX model, which runs without Python.
+
+        It has two outputs, `label` and `decision`, which are those of `predict` and
+        `decision_function`; with two classes the second has one column. Needs the extra `onnx`.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to. The file is written whole or not at all.
+        dtype : {"float64", "float32"}, default="float64"
+            Precision of inputs and `decision`. Features are in double precision in any case.
+        columns : bool, optional
+            Whether each column is an input of its own, of shape (rows, 1) and with the name of the
+            column; otherwise all of them are one matrix `X`.
+        """
+        check_is_fitted(self)
+        from ..export.model import outputs_model, write_onnx  # which need the extra
+
+        outputs, names = self._outputs, getattr(self, "feature_names_in_", None)
+        given = outputs.phi, outputs.readout, outputs.bias, self.classes_
+        write_onnx(path, partial(outputs_model, *given, names, dtype, columns))
 
     def fitted_parts(self) -> dict[str, Any]:
         """All that was learnt, by name: what a file holds.

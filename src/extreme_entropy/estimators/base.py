@@ -963,10 +963,10 @@ than two classes
         >>> bool(abs(probabilities - classifier.predict_proba(X)).max() < 1e-6)
         True
         """
-        from ..export.model import write_onnx  # which needs the extra
+        from ..export.model import onnx_model, write_onnx  # which need the extra
 
         names = getattr(self, "feature_names_in_", None)
-        write_onnx(path, self._solve(), names, dtype, columns)
+        write_onnx(path, partial(onnx_model, self._solve(), names, dtype, columns))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "summary_")

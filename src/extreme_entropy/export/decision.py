@@ -88,9 +88,9 @@ def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
     return g("Add", g("Log", p), decision.log_costs)
 
 
-def decided(g: Graph, decision: Decision, scored: str) -> str:
-    """The position of the class of each row   (n,)."""
-    if len(decision.pairs) == 1:
+def largest(g: Graph, scored: str, n_scores: int) -> str:
+    """The position of the class of each row: that of the largest score, or by the sign of one."""
+    if n_scores == 1:
         second = g.cast(g("Greater", scored, 0.0), np.int64)
         return g("Reshape", second, np.array([-1]))
     return g("ArgMax", scored, axis=1, keepdims=0)

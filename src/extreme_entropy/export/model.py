@@ -1,17 +1,19 @@
-"""A fitted classifier as one ONNX model: rows ↦ labels and probabilities."""
+"""A fitted classifier as one ONNX model: rows ↦ labels and probabilities, or outputs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
+from ..features.feature_map import FeatureMap
 from ..files import check_writable, written_whole
 from ..machine.predictor import AnyPredictor, ForestPredictor
-from .decision import decided, log_odds, probabilities, scores
+from .decision import largest, log_odds, probabilities, scores
 from .encoding import Rows, columns_of, encoded, is_coded
 from .features import precision_of_layers, projected, scaled
 from .forest import averaged
@@ -23,16 +25,10 @@ PRECISIONS = ("float64", "float32")
 OUTPUTS = ("label", "probabilities")
 
 
-def write_onnx(
-    path: str | Path,
-    predictor: AnyPredictor,
-    names: Sequence[Any] | None,
-    dtype: Any,
-    columns: bool | None,
-) -> None:
-    """Write a solved classifier, whole or not at all; `names` are those of its columns."""
+def write_onnx(path: str | Path, make: Callable[[], Any]) -> None:
+    """Write the model that is made, whole or not at all."""
     check_writable(path)
-    model = onnx_model(predictor, names, dtype, columns)
+    model = make()
     with written_whole(path) as temporary:
         temporary.write_bytes(model.SerializeToString())
 
@@ -40,13 +36,42 @@ def write_onnx(
 def onnx_model(
     predictor: AnyPredictor, names: Sequence[Any] | None, dtype: Any, columns: bool | None
 ) -> Any:
-    """A solved classifier as an ONNX model, with one input for all columns or one for each.
+    """A solved classifier; `names` are those of its columns."""
+    phi, classes = predictor.feature_map, predictor.classes
+    answers = partial(answered, predictor=predictor)
+    return _model(phi, classes, answers, (OUTPUTS[1], len(classes)), names, dtype, columns)
+
+
+def outputs_model(
+    phi: FeatureMap,
+    readout: Array,
+    bias: Array,
+    classes: Array,
+    names: Sequence[Any] | None,
+    dtype: Any,
+    columns: bool | None,
+) -> Any:
+    """A classifier that decides by outputs φ(x)β + b: their sign, or the largest."""
+    answers = partial(_outputs_answered, phi=phi, readout=readout, bias=bias, classes=classes)
+    return _model(phi, classes, answers, ("decision", len(bias)), names, dtype, columns)
+
+
+def _model(
+    phi: Any,
+    classes: Array,
+    answers: Callable[..., None],
+    second: tuple[str, int],
+    names: Sequence[Any] | None,
+    dtype: Any,
+    columns: bool | None,
+) -> Any:
+    """An ONNX model with one input for all columns or one for each, for labels and a second output.
 
     With None each has its own where some hold text or dates.
     """
     if str(dtype) not in PRECISIONS:
         raise InputError(f"`dtype` must be 'float64' or 'float32'; it is {dtype!r}.")
-    precision, encoding = np.dtype(str(dtype)), predictor.feature_map.encoding
+    precision, encoding = np.dtype(str(dtype)), phi.encoding
     coded = is_coded(encoding)
     if coded and columns is False:
         raise InputError(
@@ -59,16 +84,13 @@ def onnx_model(
     else:
         named, inputs = [], [("X", precision, encoding.d)]
     taken = [name for name, *_ in inputs]
-    outputs = [_unlike(taken, name) for name in OUTPUTS]
+    outputs = [_unlike(taken, name) for name in (OUTPUTS[0], second[0])]
     graph = Graph(taken=[*taken, *outputs])
     matrix = None if named else "X"
     rows = Rows(graph, matrix, {column.position: column.name for column in named})
-    answered(graph, predictor, rows, precision, *outputs)
-    classes = labels_of(predictor)
-    return graph.model(
-        inputs,
-        [(outputs[0], classes.dtype, None), (outputs[1], precision, len(classes))],
-    )
+    answers(graph, rows=rows, dtype=precision, label=outputs[0], second=outputs[1])
+    kinds = (labels_of(classes).dtype, None), (precision, second[1])
+    return graph.model(inputs, [(name, *kind) for name, kind in zip(outputs, kinds, strict=True)])
 
 
 def answered(
@@ -77,7 +99,7 @@ def answered(
     rows: Rows,
     dtype: np.dtype[Any],
     label: str,
-    probability: str,
+    second: str,
     *,
     raw: bool = False,
 ) -> None:
@@ -96,15 +118,36 @@ def answered(
     odds = log_odds(g, machine, t)
     p = probabilities(g, machine, odds)
     scored = scores(g, machine, odds, p)
-    g("Gather", labels_of(predictor), decided(g, machine, scored), output=label)
+    g("Gather", labels_of(predictor.classes), largest(g, scored, len(machine.pairs)), output=label)
     if raw:
         p = scored if len(machine.pairs) > 1 else g.beside(g("Neg", scored), scored)
-    g.cast(p, dtype, output=probability)
+    g.cast(p, dtype, output=second)
 
 
-def labels_of(predictor: AnyPredictor) -> Array:
+def _outputs_answered(
+    g: Graph,
+    phi: FeatureMap,
+    readout: Array,
+    bias: Array,
+    classes: Array,
+    rows: Rows,
+    dtype: np.dtype[Any],
+    label: str,
+    second: str,
+) -> None:
+    """Add all that makes labels and outputs of rows, under these names.
+
+    β may be large and of either sign, so that features are in double precision.
+    """
+    z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
+    wide = np.dtype(np.float64)
+    outputs = g("Add", projected(g, phi, readout.T, g.cast(z, wide), wide), bias)
+    g("Gather", labels_of(classes), largest(g, outputs, len(bias)), output=label)
+    g.cast(outputs, dtype, output=second)
+
+
+def labels_of(classes: Array) -> Array:
     """Labels in a type that ONNX has: whole numbers, booleans, numbers or text."""
-    classes = predictor.classes
     if classes.dtype.kind in "iu" and int(classes[-1]) <= np.iinfo(np.int64).max:
         return classes.astype(np.int64)
     if classes.dtype.kind in "bf":

@@ -48,7 +48,7 @@ def _set_types(operator: Any) -> None:
     """The types of both outputs, from the labels and the precision of the input."""
     from skl2onnx.common import data_types
 
-    classes = labels_of(_predictor(operator))
+    classes = labels_of(_predictor(operator).classes)
     types = {
         "i": data_types.Int64TensorType,
         "b": data_types.BooleanTensorType,
