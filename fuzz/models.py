@@ -95,7 +95,7 @@ def subjects(folder: Path) -> list[Subject]:
     rng = np.random.default_rng(0)
     y = np.arange(240) % 2
     X = rng.exponential(size=(240, 4)) + 0.8 * y[:, np.newaxis]
-    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame = pd.DataFrame(X.copy(), columns=list("abcd"))
     frame["kind"] = rng.choice(list("xyz"), 240)
     frame["many"] = rng.integers(0, 40, 240).astype(str)
     frame["when"] = pd.date_range("2020-01-01", periods=240, freq="31h")

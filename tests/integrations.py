@@ -424,7 +424,8 @@ def duckdb_relations():
     import duckdb
 
     rows = frame().assign(y=y)
-    relation = duckdb.connect().from_df(rows).filter("x0 > 0")
+    connection = duckdb.connect()
+    relation = connection.from_df(rows).filter("x0 > 0")
     model = classifier().fit_batches(relation, target="y")
     assert model.score(rows.drop(columns="y"), y) > 0.8
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -65,8 +66,10 @@ def write(
         with written_whole(path, durable=durable) as temporary:
             save_file(arrays, temporary, metadata=header)
     except SafetensorError as error:  # what the system said, in a class of the library's own
+        quoted = re.search('message: "(.*)"', str(error))  # before 0.6
+        said = quoted[1] if quoted else str(error).rpartition(": ")[2]
         raise WriteError(
-            f"{str(path)!r} could not be written ({str(error).rpartition(': ')[2]}); what was "
+            f"{str(path)!r} could not be written ({said}); what was "
             "there before is unchanged. Make room, or name another place."
         ) from error
 

@@ -365,9 +365,11 @@ def _nulls_for_missing(texts: pa.Array, missing: pa.Array, separator: str) -> pa
 
 
 def _decoded(kind: pa.DataType) -> pa.DataType:
-    """Columns stored as codes are what these stand for, and all text is of one type."""
+    """Columns stored as codes are what these stand for; text and short numbers are of one type."""
     if pa.types.is_dictionary(kind):
         return _decoded(kind.value_type)
+    if pa.types.is_float16(kind):
+        return pa.float32()  # half precision cannot be counted by older versions of pyarrow
     is_text = pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
     return pa.string() if is_text else kind
 
