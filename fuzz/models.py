@@ -241,7 +241,7 @@ def _alter_values(rng: Rng, values: Any) -> None:
             inside[key] = json.loads(json.dumps(other[another]))
         case 3 if type(inside[key]) in (int, float):
             number = inside[key]
-            inside[key] = [-number, number + 1, number - 1, number * 1e10][rng.integers(4)]
+            inside[key] = [-number, number + 1, number - 1, 10**10 * number][rng.integers(4)]
         case _:
             inside[key] = STRANGE[rng.integers(len(STRANGE))]
 

@@ -41,6 +41,7 @@ def save_model(
     Parameters
     ----------
     classifier : fitted classifier of this library
+        Or a search, of which its best classifier is written.
     path : path-like
         The folder, which must not exist yet.
     method : {"predict", "predict_proba", "decision_function"}, default="predict"
@@ -94,6 +95,7 @@ def log_model(classifier: Savable, name: str = "model", **options: Any) -> Any:
     Parameters
     ----------
     classifier : fitted classifier of this library
+        Or a search, of which its best classifier is written.
     name : str, default="model"
         Of the logged model.
     **options
