@@ -8,13 +8,14 @@ SCRIPTS := bin
 endif
 BIN := .venv/$(SCRIPTS)
 OLDEST := .venv-oldest/$(SCRIPTS)
+INTEGRATIONS := .venv-integrations/$(SCRIPTS)
 PYRIGHT := .venv/pyright/node_modules/pyright/index.js
 
 # The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture typing))
 
-.PHONY: help demo check test lint types imports core pytest coverage oldest spark ray fuzz docs dist fix hooks paper papertest bench defaults clean
+.PHONY: help demo check test lint types imports core pytest coverage oldest spark ray integrations fuzz docs dist fix hooks paper papertest bench defaults clean
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -43,10 +44,10 @@ imports: .venv/tested
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-core pytest papertest paper coverage oldest spark ray fuzz docs: export OPENBLAS_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark ray docs: export OMP_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark ray: export SCIPY_ARRAY_API := 1
-core pytest papertest paper coverage oldest spark ray docs: export PYTHONUTF8 := 1
+core pytest papertest paper coverage oldest spark ray integrations fuzz docs: export OPENBLAS_NUM_THREADS := 1
+core pytest papertest paper coverage oldest spark ray integrations docs: export OMP_NUM_THREADS := 1
+core pytest papertest paper coverage oldest spark ray integrations: export SCIPY_ARRAY_API := 1
+core pytest papertest paper coverage oldest spark ray integrations docs: export PYTHONUTF8 := 1
 
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
@@ -69,6 +70,10 @@ spark: .venv/spark  ## the tests on a local Spark with two executors; needs Java
 
 ray: .venv/ray  ## the tests on a local Ray
 	$(BIN)/python -m pytest -rs tests/test_ray.py
+
+integrations: .venv-integrations/ready  ## other libraries with ours: try them all, write their table, test each row
+	$(INTEGRATIONS)/python tools/integrations.py
+	$(INTEGRATIONS)/python -m pytest -rs tests/test_integrations.py
 
 # `make fuzz MINUTES=30 SEED=7`
 fuzz: .venv/tested  ## random tables, altered files, killed runs: what is promised holds
@@ -166,6 +171,13 @@ $(PYRIGHT):
 	$(OLDEST)/python -m pip install -q --constraint .venv-oldest/constraints.txt -e '.[test]'
 	touch $@
 
+# Newest versions of all packages that go together.
+.venv-integrations/ready: pyproject.toml tests/integrations.py
+	$(PYTHON) -m venv --clear .venv-integrations
+	$(INTEGRATIONS)/python -m pip install -q -e '.[test]'
+	$(INTEGRATIONS)/python -m pip install -q -e '.[test]' $$($(INTEGRATIONS)/python tools/integrations.py --packages)
+	touch $@
+
 clean:  ## remove the environments, caches and the built site
-	rm -rf .venv .venv-oldest dist .coverage .mypy_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-oldest .venv-integrations dist .coverage .mypy_cache .ruff_cache .hypothesis
 	rm -rf docs/_build docs/auto_examples docs/api/generated

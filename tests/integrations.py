@@ -234,7 +234,7 @@ def routing():
             assert found["test_score"].mean() > 0.8
 
 
-@tried("scikit-learn", "callbacks: the `ProgressBar` of a search", module="sklearn.callback")
+@tried("scikit-learn rich", "callbacks: the `ProgressBar` of a search", module="sklearn.callback")
 def callbacks():
     from sklearn.callback import ProgressBar
     from sklearn.model_selection import GridSearchCV

@@ -1,9 +1,10 @@
 """Try other libraries with ours, and write docs/guide/integrations.md.
 
     python tools/integrations.py
+    python tools/integrations.py --packages    the names of all packages that are tried
 
 What is tried is in tests/integrations.py, each a test as well. Packages that are not installed keep
-the row that they had.
+the row that they had. `make integrations` installs all of them, in an environment of their own.
 """
 
 from __future__ import annotations
@@ -54,6 +55,9 @@ def with_rows(text: str) -> str:
 
 def main() -> None:
     """Try all, then write."""
+    if sys.argv[1:] == ["--packages"]:
+        print(*sorted({package for one in INTEGRATIONS for package in one.packages}))
+        return
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         text = with_rows(PAGE.read_text(encoding="utf-8"))
