@@ -1,15 +1,18 @@
 """All of it for some minutes: `python -m fuzz --minutes 30`, or `make fuzz MINUTES=30`.
 
-The seed is printed; give it again with `--seed` for the same cases. Exit code 1 says that a promise
-was broken, and what was printed says how to see it again.
+The minutes are shared by as many processes as there are cores. The seed is printed; give it again
+with `--seed` for the same cases. Exit code 1 says that a promise was broken, and what was printed
+says how to see it again.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 SHARES = {"estimators": 0.3, "models": 0.2, "command": 0.3}  # of the time; the rest: interruptions
 FULL = {"kills": 100, "disks": 20, "limits": 20}  # interruptions in half an hour
@@ -31,11 +34,17 @@ def main() -> None:
         for part in (f"--{name}", str(max(1, round(n * given.minutes / 30))))
     ]
     failed = []
-    for name, own in words.items():
-        command = [sys.executable, "-m", f"fuzz.{name}", *own, "--seed", str(given.seed)]
-        print("$", *command[1:], flush=True)
-        if subprocess.run(command, check=False).returncode:
+
+    def run(name: str) -> None:
+        command = [sys.executable, "-m", f"fuzz.{name}", *words[name], "--seed", str(given.seed)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        print("$", *command[1:], f"\n{done.stdout}{done.stderr}", flush=True)
+        if done.returncode:
             failed.append(name)
+
+    print(f"Seed: {given.seed}", flush=True)
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(run, words))
     if failed:
         sys.exit(f"Findings of: {', '.join(failed)}. Seed: {given.seed}")
 

@@ -1,6 +1,7 @@
 """Tables in files: read in batches, profiled, encoded, learnt, saved and scored."""
 
 import gzip
+import re
 import warnings
 from dataclasses import FrozenInstanceError, replace
 from datetime import datetime
@@ -472,6 +473,14 @@ def test_missing_columns_and_wrong_cells_are_refused_by_name():
         columns.read(pa.record_batch({"x": ["1"], "d": [5]}))
     read = columns.read(pa.record_batch({"d": days, "x": ["2"], "y": ["?"]}))
     assert read.to_pylist() == [{"x": 2.0, "d": datetime(2024, 1, 1)}]
+
+
+@pytest.mark.parametrize("kind", [pa.timestamp("s"), pa.duration("s"), pa.date64()], ids=str)
+def test_a_date_beyond_pythons_in_a_column_of_numbers_is_refused(kind):
+    """It is shown as it is counted."""
+    cells = pa.array([2**61, 5]).cast(kind)
+    with pytest.raises(InputError, match=rf"must hold numbers.* '{2**61} \({re.escape(str(kind))}"):
+        Column("x", "number").read(cells)
 
 
 def test_no_rows_are_read_as_no_rows():

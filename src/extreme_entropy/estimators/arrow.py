@@ -1,4 +1,4 @@
-"""Rows of what Arrow can read (datasets, tables, queries) in batches, a few read ahead."""
+"""What Arrow can read (datasets, tables, queries): rows in batches, a few read ahead; cells."""
 
 from __future__ import annotations
 
@@ -105,3 +105,11 @@ def _labels(column: Any) -> Array:
     if hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
     return column.to_numpy(zero_copy_only=False)
+
+
+def python_value(cell: Any) -> Any:
+    """A cell of Arrow; dates that Python has no numbers for as they are counted."""
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.value} ({cell.type})"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..estimators.arrow import python_value
 from .text import visible
 
 Array = np.ndarray[Any, Any]
@@ -85,18 +86,10 @@ def cells_of(X: Any, i: int) -> list[str]:
     elif hasattr(X, "get_columns"):
         cells = list(X.row(i))
     elif hasattr(X, "column_names"):
-        cells = [_arrow_cell(column[i]) for column in X.columns]
+        cells = [python_value(column[i]) for column in X.columns]
     else:
         cells = (X[[i]].toarray()[0] if sp.issparse(X) else X[i]).tolist()
     return [cell_text(cell) for cell in cells]
-
-
-def _arrow_cell(cell: Any) -> Any:
-    """A cell of an Arrow table; dates that Python has no numbers for as they are counted."""
-    try:
-        return cell.as_py()
-    except (OverflowError, ValueError):
-        return f"{cell.value} ({cell.type})"
 
 
 def cell_text(cell: Any) -> str:

@@ -18,6 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import ExtremeEntropyWarning, InputError, warn
+from ..estimators.arrow import python_value
 from .dates import read_dates
 
 Array = np.ndarray[Any, Any]
@@ -200,5 +201,5 @@ def first_misfit(array: pa.Array, cast: Callable[[pa.Array], Any]) -> Any:
             try:
                 cast(distinct.slice(i, 1))
             except pa.ArrowException:
-                return distinct[i].as_py()
+                return python_value(distinct[i])
     return str(array.type)
