@@ -1,4 +1,4 @@
-"""Rows that benchmarks fit: those of the paper's data sets, or made-up ones of the same shape."""
+"""Rows that benchmarks fit: those of the paper's data sets, or made-up ones."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..datasets import list_datasets, load_dataset
-from ..errors import DatasetError
+from ..datasets import load_dataset
 
 Array = np.ndarray[Any, Any]
 
@@ -18,15 +17,9 @@ def paper_rows(name: str) -> tuple[Array, Array]:
 
 
 def shuffled(name: str, n: int | None = None) -> tuple[Array, Array]:
-    """So many rows of a data set in random order, or made-up ones of its shape."""
-    rng = np.random.default_rng(0)
-    try:
-        X, y = paper_rows(name)
-    except DatasetError:
-        (about,) = (dataset for dataset in list_datasets() if dataset.name == name)
-        y = np.where(rng.random(n or about.rows) < about.positives / about.rows, 1, -1)
-        return rng.random((len(y), about.columns)) + 0.5 * (y[:, None] > 0), y
-    order = rng.permutation(len(y))[:n]
+    """So many rows of a data set in random order."""
+    X, y = paper_rows(name)
+    order = np.random.default_rng(0).permutation(len(y))[:n]
     return X[order], y[order]
 
 
