@@ -18,6 +18,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -235,7 +236,7 @@ def _alter_values(rng: Rng, values: Any) -> None:
         case 0:
             del inside[key]
         case 1:
-            more = STRANGE[rng.integers(len(STRANGE))]
+            more = deepcopy(STRANGE[rng.integers(len(STRANGE))])  # which the next change may alter
             inside.append(more) if isinstance(inside, list) else inside.update(more=more)
         case 2:
             inside[key] = json.loads(json.dumps(other[another]))
@@ -243,7 +244,7 @@ def _alter_values(rng: Rng, values: Any) -> None:
             number = inside[key]
             inside[key] = [-number, number + 1, number - 1, 10**10 * number][rng.integers(4)]
         case _:
-            inside[key] = STRANGE[rng.integers(len(STRANGE))]
+            inside[key] = deepcopy(STRANGE[rng.integers(len(STRANGE))])
 
 
 def _places(tree: Any) -> Iterator[tuple[Any, Any]]:
