@@ -129,6 +129,8 @@ def kill_batches(rng: random.Random, home: Path, duration: float) -> str:
     assert arrays.keys() == whole.keys(), "other arrays"
     assert all(np.array_equal(arrays[name], whole[name]) for name in whole), "other bits"
     assert not checkpoint.exists(), "a checkpoint was left behind"
+    for part in home.glob(".*.part"):  # of what was killed while it wrote
+        part.unlink()
     return f"killed {times} times"
 
 
