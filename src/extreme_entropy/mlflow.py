@@ -7,11 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Literal, Protocol, get_args
 
-import mlflow.pyfunc
-from mlflow.models import Model, infer_signature
-
 from . import __version__
 from .estimators.saving import load
+
+try:
+    import mlflow.pyfunc
+    from mlflow.models import Model, infer_signature
+except ImportError as _error:
+    raise ImportError("The mlflow flavour needs mlflow: pip install mlflow-skinny") from _error
 
 NAME = "extreme_entropy"  # of the flavour
 FILE = "model.eem"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import binom
+from scipy.special import bdtrc
 
 Array = np.ndarray[Any, Any]
 
@@ -88,7 +88,7 @@ class RowSketch:
         if known.all() and np.array_equal(mine.weights, theirs.weights):
             return 1.0
         chance = (n - float((mine.weights == 1).sum()) + 1) / (n + 1)
-        if chance >= 1 or binom.sf(known.sum() - 1, len(known), chance) > COINCIDENCE:
+        if chance >= 1 or bdtrc(known.sum() - 1, len(known), chance) > COINCIDENCE:
             return 0.0
         share = (float(theirs.weights[known].sum()) / seen - chance) / (1 - chance)
         return max(0.0, share)
