@@ -87,8 +87,9 @@ class RowSketch:
             return 0.0
         if known.all() and np.array_equal(mine.weights, theirs.weights):
             return 1.0
-        chance = (n - float((mine.weights == 1).sum()) + 1) / (n + 1)
-        if chance >= 1 or bdtrc(known.sum() - 1, len(known), chance) > COINCIDENCE:
+        chance = 1 - float((mine.weights == 1).sum()) / n
+        at_most = (n * chance + 1) / (n + 1)  # where no row came twice, the next may
+        if chance >= 1 or bdtrc(known.sum() - 1, len(known), at_most) > COINCIDENCE:
             return 0.0
         share = (float(theirs.weights[known].sum()) / seen - chance) / (1 - chance)
         return max(0.0, share)
