@@ -239,7 +239,8 @@ class TableModel:
         if "table" not in values:
             raise FileFormatError(
                 f"{str(path)!r} must be a model of a table; it is a classifier saved from Python, "
-                "which does not say how files are read. Use it in Python, or make a model with: eem fit"
+                "which does not say how files are read. Use it in Python, or make a model with: "
+                "eem fit"
             )
         with understood(path):
             table = values["table"]
