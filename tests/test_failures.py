@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.dataset as ds
 import pyarrow.feather as feather
 import pyarrow.parquet as pq
@@ -239,6 +240,27 @@ def test_want_of_memory_is_one_line(error, home, monkeypatch):
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
     assert done.stderr.count("\n") == 1
+
+
+def test_want_of_memory_is_no_damage_to_the_file(tmp_path, monkeypatch):
+    def fail(*given, **more):
+        raise pa.ArrowMemoryError("malloc of size 64 failed")
+
+    (tmp_path / "a.csv").write_text("x,y\n1,a\n2,b\n")
+    monkeypatch.setattr(pa.csv, "open_csv", fail)
+    with pytest.raises(MemoryError, match="malloc of size 64 failed"):
+        list(open_table(tmp_path / "a.csv").batches())
+
+
+@pytest.mark.parametrize("most", [100, 250, 450, 650])
+def test_too_little_memory_is_said_before_libraries_are_loaded(most, home):
+    """With some of these limits one of them would end the process, with others try for ever."""
+
+    def little():
+        resource.setrlimit(resource.RLIMIT_AS, (most << 20, most << 20))
+
+    done = process("fit", home / "a.parquet", "--target", "y", preexec_fn=little)
+    assert "eem needs 1 GiB of free address space" in done.stderr
 
 
 def test_an_interruption_while_libraries_are_loaded_is_one_line(home):

@@ -15,6 +15,7 @@ from typing import Any
 import click
 
 from .. import __version__
+from .memory import require_memory
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
 COMMANDS = ("fit", "predict", "evaluate", "report", "export", "merge", "forget", "demo")
@@ -54,6 +55,11 @@ def one_line_errors() -> Iterator[None]:
             if not isinstance(error, expected) and not from_arrow and not no_thread:
                 raise
             message = " ".join(str(error).split()) or type(error).__name__
+            if no_thread:
+                message = (
+                    "There is not enough memory for another thread, or the system allows no more "
+                    "of them; no file was changed."
+                )
             if isinstance(error, MemoryError) and not isinstance(error, ExtremeEntropyError):
                 message = f"There is not enough memory for this ({message}); no file was changed."
             if isinstance(error, OSError) and error.filename is not None and error.strerror:
@@ -78,6 +84,7 @@ class Root(click.Group):
         return super().parse_args(ctx, args)
 
     def invoke(self, ctx: click.Context) -> Any:
+        require_memory()
         with one_line_errors():
             return super().invoke(ctx)
 

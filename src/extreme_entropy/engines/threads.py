@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from functools import cache
 from operator import call
 from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -20,7 +19,8 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
+
+from .buffers import libraries, threads_with_buffers
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
@@ -81,7 +81,7 @@ class Threads(NamedTuple):
     ahead: int = 2
 
     def __call__(self, tasks: Iterable[Callable[[], T]], /) -> Iterator[T]:
-        workers = effective_n_jobs(self.n_jobs)
+        workers = threads_with_buffers(effective_n_jobs(self.n_jobs))
         with one_blas_thread():
             if workers <= 1:
                 for task in tasks:
@@ -113,9 +113,9 @@ class _BlasThreads:
 
     @contextmanager
     def __call__(self, n: int) -> Iterator[None]:
-        user = object()
+        user, n = object(), threads_with_buffers(n)
         with self.lock:
-            before = _blas().limit(limits=n, user_api="blas")
+            before = libraries().limit(limits=n, user_api="blas")
             self.found = self.found if self.limits else before
             self.limits[user] = n
         try:
@@ -124,13 +124,12 @@ class _BlasThreads:
             with self.lock:
                 del self.limits[user]
                 if self.limits:
-                    _blas().limit(limits=list(self.limits.values())[-1], user_api="blas")
+                    libraries().limit(limits=list(self.limits.values())[-1], user_api="blas")
                 else:
                     self.found.restore_original_limits()
 
 
 blas_threads: Callable[[int], AbstractContextManager[None]] = _BlasThreads()
-_blas = cache(ThreadpoolController)  # the libraries are looked up once, when first needed
 
 
 def one_blas_thread() -> AbstractContextManager[None]:

@@ -398,6 +398,8 @@ def _readable(path: Path | str, kind: str) -> Iterator[None]:
     """What cannot be read becomes an error of one line with the file's name."""
     try:
         yield
+    except MemoryError:  # which Arrow's is, too
+        raise
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise InputError(f"{str(path)!r} cannot be opened ({error.strerror}).") from error
     except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
