@@ -14,6 +14,7 @@ from extreme_entropy_paper import store
 from extreme_entropy_paper.baselines import CLASSIFIERS, Given, make, missing
 from extreme_entropy_paper.benchmarks import (
     bare,
+    boosting,
     calls,
     cluster,
     defaults,
@@ -63,6 +64,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("docs/guide/large-data.md", streaming.page),
         ("docs/guide/onnx.md", onnx.page),
         ("docs/guide/deploying.md", sizes.page),
+        ("docs/guide/integrations.md", boosting.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):
@@ -115,6 +117,33 @@ def test_what_is_not_known_is_an_empty_cell():
 def empty(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "ROWS", tmp_path)
     return tmp_path
+
+
+def test_boosting_is_compared_by_data_set_and_refusals_are_counted(empty):
+    """Two splits that cancel out, and one that AdaBoost refused."""
+    first, *others = boosting.WAYS
+
+    def row(dataset, split, way, score):
+        return {"dataset": dataset, "split": split, "way": way, "balanced_accuracy": score}
+
+    scores = {boosting.ALONE: (80, 60, 70), first: (85, 55, None)}
+    scores |= dict.fromkeys(others, (90, 90, 90))
+    places = (("a", 0), ("a", 1), ("b", 0))
+    add_run(
+        "boosting",
+        [row(*at, way, n) for way, of in scores.items() for at, n in zip(places, of, strict=True)],
+    )
+    made = boosting.table()
+    assert made[2] == f"| {first} | +0.0 | 0 | 0 | 1 |"
+    assert made[3] == f"| {others[0]} | +20.0 | 2 | 0 | 0 |"
+
+
+def test_boosting_takes_the_same_rows_for_all_ways(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(80, 3))
+    monkeypatch.setattr(boosting, "paper_rows", lambda name: (X, (X[:, 0] > 0.5).astype(int)))
+    rows = boosting.measure("made up", 0)
+    assert [row["way"] for row in rows] == [boosting.ALONE, *boosting.WAYS]
+    assert all(row["accuracy"] > 60 for row in rows)
 
 
 def test_sizes_are_those_of_files_and_of_arrays_written_whole():
