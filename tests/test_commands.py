@@ -1030,4 +1030,24 @@ def test_cells_that_cannot_be_read_as_in_the_fit_are_counted(command, tmp_path):
     out = tmp_path / ("page.html" if command == "report" else "out.csv")
     words = () if command == "evaluate" else ("-o", out)
     done = eem(command, tmp_path / "m.eem", tmp_path / "new.csv", *words)
-    assert "Note: 1 cells of column 'age' cannot be read as numbers" in done.stderr
+    assert "missing: 1 cell of column 'age' that cannot be read as numbers." in done.stderr
+
+
+@pytest.mark.parametrize("command", ["evaluate", "predict", "report"])
+def test_categories_that_the_model_does_not_know_are_counted(command, tmp_path):
+    """Also where a column has many; missing cells and known categories are not among them."""
+    rng = np.random.default_rng(0)
+    towns, plans = rng.integers(0, 60, 600), rng.choice(["a", "b", ""], 600)
+    lines = [f"town {t},{p},{'yes' if t % 3 else 'no'}" for t, p in zip(towns, plans, strict=True)]
+    (tmp_path / "train.csv").write_text("\n".join(["town,plan,ill", *lines]))
+    eem("fit", tmp_path / "train.csv", "--target", "ill", *QUICK, "-o", tmp_path / "m.eem")
+    more = ["town 99,a,no", "town 100,z,yes", ",b,no"]
+    (tmp_path / "new.csv").write_text("\n".join(["town,plan,ill", *lines[:50], *more]))
+    out = tmp_path / ("page.html" if command == "report" else "out.csv")
+    words = () if command == "evaluate" else ("-o", out)
+    done = eem(command, tmp_path / "m.eem", tmp_path / "new.csv", *words)
+    assert "Note: Column 'town' has 2 cells with a category that the model does not" in done.stderr
+    assert "Column 'plan' has 1 cell with a category that the model does not know" in done.stderr
+    assert "such as 'town 99'" in done.stderr
+    known = eem(command, tmp_path / "m.eem", tmp_path / "train.csv", *words)
+    assert "does not know" not in known.stderr

@@ -264,3 +264,22 @@ def test_a_model_reads_new_rows_as_it_read_the_old_ones(tmp_path):
     assert len(again.classifier.predict(new)) == 3
     with pytest.raises(InputError, match=r"'day' must hold dates.*'12/31/2020'.*--date 'day'"):
         again.read(pa.record_batch({"x": ["1"], "day": ["12/31/2020"], "code": ["a0"]}))
+
+
+# ------------------------------------------------------------------------------- codes
+
+
+def test_zeros_in_front_of_numbers_are_pointed_out(tmp_path):
+    """They may be codes, such as postal ones; only somebody who knows them can say."""
+    cells = [f"{i * 37:05}" for i in range(1, 60)]
+    column, note, _ = seen(tmp_path, cells)
+    assert column == Column("x", "number")
+    assert "has zeros in front, as in '000" in note
+    assert note.endswith("--category x")
+    column, note, _ = seen(tmp_path, cells, Asked("category"))
+    assert (column, note) == (Column("x", "category"), "")
+
+
+@pytest.mark.parametrize("cells", [["0", "10", "20"], ["0.5", "0.25", "00.1"], ["-01", "2", "3"]])
+def test_other_zeros_are_not(cells, tmp_path):
+    assert seen(tmp_path, cells * 20)[1] == ""

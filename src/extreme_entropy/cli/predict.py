@@ -108,9 +108,8 @@ def _predictions(
     import pyarrow as pa
 
     from ..metrics import label_text
-    from ..tables.columns import Unread
 
-    unread = Unread(fitted.columns)
+    unread = fitted.unread()
     types = schema.types[len(kept) :]
     proba = len(types) > 1
     for batch in batches:

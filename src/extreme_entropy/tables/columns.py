@@ -91,28 +91,51 @@ class Columns:
 
 
 class Unread:
-    """Cells that lenient columns could not read, counted so that they can be pointed out."""
+    """Cells that a model takes for missing or cannot tell apart, counted to be pointed out.
 
-    def __init__(self, columns: Columns) -> None:
+    They are those that lenient columns could not read, and those whose categories are not among
+    `known`, by column.
+    """
+
+    def __init__(self, columns: Columns, known: Mapping[str, Sequence[Any]]) -> None:
         self._columns = columns
         self._lenient = [column for column in columns.used if column.lenient]
-        self.counts: Counter[str] = Counter()
+        self._known = {name: pa.array(labels, pa.string()) for name, labels in known.items()}
+        self._gone: Counter[str] = Counter()
+        self._unknown: Counter[str] = Counter()
+        self._examples: dict[str, str] = {}
 
     def add(self, batch: Any, read: pa.Table) -> None:
         """Compare rows as they came with what was read of them."""
         for column in self._lenient:
             given = self._columns.given(batch, column).null_count
-            self.counts[column.name] += read.column(column.name).null_count - given
+            self._gone[column.name] += read.column(column.name).null_count - given
+        for name, known in self._known.items():
+            cells = read.column(name).drop_null()
+            unknown = cells.filter(pc.invert(pc.is_in(cells, value_set=known)))
+            self._unknown[name] += len(unknown)
+            if len(unknown):
+                self._examples.setdefault(name, unknown[0].as_py())
 
     def point_out(self) -> None:
         """A warning for each column with such cells."""
         for column in self._lenient:
-            if n := self.counts[column.name]:
+            if n := self._gone[column.name]:
                 warn(
-                    f"{n:,} cells of column {column.name!r} cannot be read as "
-                    f"{KINDS[column.kind]} and are taken for missing.",
+                    f"Taken for missing: {_cells(n)} of column {column.name!r} that cannot be read "
+                    f"as {KINDS[column.kind]}.",
                     ExtremeEntropyWarning,
                 )
+        for name, example in self._examples.items():
+            warn(
+                f"Column {name!r} has {_cells(self._unknown[name])} with a category that the model "
+                f"does not know, such as {example!r}. Unknown categories are treated alike.",
+                ExtremeEntropyWarning,
+            )
+
+
+def _cells(n: int) -> str:
+    return "1 cell" if n == 1 else f"{n:,} cells"
 
 
 def as_kind(array: pa.Array, column: Column) -> pa.Array:

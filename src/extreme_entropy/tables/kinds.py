@@ -87,6 +87,7 @@ class ColumnProfile:
     high: float = -np.inf
     first: float = np.nan  # value less the number of its row
     numbers_rows: bool = True  # whether it goes up by one from row to row
+    padded: str = ""  # a cell of digits with a zero in front, as codes have it
 
     @property
     def present(self) -> int:
@@ -167,6 +168,8 @@ class ColumnProfile:
             return
         for text, n in zip(found[0].to_pylist(), found[1].to_pylist(), strict=True):
             self.counts[text] += n
+            if not self.padded and len(text) > 1 and text[0] == "0" and text.isdigit():
+                self.padded = text
         if len(self.counts) > MOST_COUNTED:
             self.counts = None
 
@@ -199,7 +202,7 @@ class ColumnProfile:
             return Column(self.name, "text"), self._note_on_text()
         for kind in ("number", "boolean"):
             if self.fits[kind] == self.present:
-                return Column(self.name, kind), ""
+                return Column(self.name, kind), self._note_on_zeros()
         if found := self._fitting_order():
             return self._dates(found)
         if self.fits["any number"] == self.present:
@@ -275,6 +278,15 @@ class ColumnProfile:
             f"Dates in column {self.name!r} could be read with {words[order]} or with "
             f"{words[other]}; they are read with {words[order]}. For the other order: "
             f"--date {self._option}={other}"
+        )
+
+    def _note_on_zeros(self) -> str:
+        """That numbers look like codes."""
+        if not self.padded:
+            return ""
+        return (
+            f"Column {self.name!r} has zeros in front, as in {_shown(self.padded)}, and is read as "
+            f"numbers. If these are codes: --category {self._option}"
         )
 
     def _numbers_with_commas(self) -> tuple[Column, str]:

@@ -159,6 +159,16 @@ class TableModel:
         """Rows of a record batch or table as the classifier takes them."""
         return self.columns.read(batch)
 
+    def unread(self) -> Unread:
+        """What counts cells of new rows that the model cannot read or does not know."""
+        kinds = self.classifier.feature_map_.encoding.kinds or ()
+        known = {
+            column.name: kind.labels
+            for column, kind in zip(self.columns.used, kinds, strict=False)
+            if kind.kind == "category" and kind.labels is not None
+        }
+        return Unread(self.columns, known)
+
     def labels(self, batch: Any) -> Array:
         """Labels of a record batch or table in which every row has one."""
         if self.target not in batch.schema.names:
@@ -294,7 +304,7 @@ class LabelledRows:
         self.class_counts = dict.fromkeys(model.label_names, 0)
         self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
         self.rows = self.rows_without_label = 0  # so far
-        self._unread = Unread(model.columns)
+        self._unread = model.unread()
 
     def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
