@@ -100,7 +100,8 @@ def measured_on(runs: list[Run]) -> str:
     commits = dict.fromkeys(run.facts["commit"] for run in runs)
     dates = sorted({run.facts["run"][:10] for run in runs})
     when = dates[0] if len(dates) == 1 else f"{dates[0]} to {dates[-1]}"
-    return f"Measured on {'; '.join(computers)}, {when}, commits {', '.join(commits)}."
+    word = "commit" if len(commits) == 1 else "commits"
+    return f"Measured on {'; '.join(computers)}, {when}, {word} {', '.join(commits)}."
 
 
 def means(rows: list[Row], models: list[str], measure: str) -> dict[str, Array]:
