@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from laws import assert_same_decisions
 from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, ExtremeEntropyClassifier
@@ -117,13 +118,12 @@ def test_what_was_learnt_is_known_wherever_it_was_learnt(classifier, tmp_path):
 
 
 def test_repeats_and_weights_are_counted(rng):
-    """A row learnt with weight 3 can be forgotten three times over, in any parts."""
+    """A row can be forgotten as often as it was learnt, in the parts in which it came."""
     X, y = rows(100)
     weight = rng.integers(1, 4, 100) / 10
     fitted = EEMClassifier(8, random_state=0).fit(X, y, sample_weight=weight)
     fitted.partial_fit(X[:10], y[:10], sample_weight=np.full(10, 0.3))
-    for share in (0.1, 0.2):
-        fitted.forget(X[:10], y[:10], sample_weight=np.full(10, share))
+    fitted.forget(X[:10], y[:10], sample_weight=np.full(10, 0.3))
     with pytest.raises(ForgetError, match="never learnt"):
         fitted.forget(X[:10], y[:10], sample_weight=weight[:10] + 0.1)
     fitted.forget(X[:10], y[:10], sample_weight=weight[:10])
@@ -171,3 +171,42 @@ def test_a_far_off_row_leaves_no_trace(classifier, scale):
     far = np.array([[1e9, -1e12, 3e5]])
     fitted.partial_fit(far, [1]).forget(far, [1])
     np.testing.assert_allclose(fitted.decision_function(X), before, atol=1e-6 * abs(before).max())
+
+
+def test_a_part_of_a_row_that_never_came_alone_is_refused(rng):
+    """Σ min(w, w²) of the rest would be that of no rows; whole-number parts have no such sums."""
+    X = rng.normal(size=(120, 3))
+    y = (X[:, 0] > 0.3).astype(int)
+    drawn = EEMClassifier(20, random_state=0).fit(X, y)
+
+    def learnt(*weights):
+        classifier = drawn.twin()
+        for weight in weights:
+            classifier.partial_fit(X, y, sample_weight=np.full(120, weight))
+        return classifier
+
+    for weights, gone in (((1.0,), 0.9), ((0.1, 0.1, 0.1), 0.3), ((0.5, 0.5), 1.0)):
+        before = learnt(*weights)
+        with pytest.raises(ForgetError, match="weights"):
+            before.forget(X, y, sample_weight=np.full(120, gone))
+        assert_same_decisions(before, learnt(*weights), X)
+    exact = (((0.5, 0.25), 0.5, 0.25), ((3.0,), 1.0, 2.0), ((0.4, 2.0), 2.0, 0.4))
+    for weights, gone, left in exact:
+        rest, alone = learnt(*weights).forget(X, y, np.full(120, gone)), learnt(left)
+        assert_same_decisions(rest, alone, X)
+        np.testing.assert_allclose(rest.summary_.effective_rows, alone.summary_.effective_rows)
+
+
+def test_a_row_that_outweighs_all_others_is_not_taken_out_of_their_sums(rng):
+    X = rng.normal(size=(300, 4))
+    y = (X[:, 0] > 0.3).astype(int)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    heavy = {"X": X[:1] + 0.01, "y": y[:1], "sample_weight": [1e15]}
+    classifier.partial_fit(**heavy)
+    before = classifier.predict_proba(X)
+    with pytest.raises(ForgetError, match="lost digits of the others"):
+        classifier.forget(**heavy)
+    np.testing.assert_array_equal(classifier.predict_proba(X), before)
+    light = {"X": X[:1] + 0.02, "y": y[:1], "sample_weight": [1e4]}
+    other = EEMClassifier(20, random_state=0).fit(X, y)
+    assert other.partial_fit(**light).forget(**light).summary_.counts.sum() == pytest.approx(300)

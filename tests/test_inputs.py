@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from scipy.stats import kstest
@@ -748,3 +749,74 @@ def test_labels_that_are_none_are_counted_and_refused(as_blocks, rng):
         X, y = da.from_array(X, chunks=(30, 2)), da.from_array(y, chunks=30)
     with pytest.raises(InputError, match="10 of 30 are None"):
         EEMClassifier(5).fit(X, y)
+
+
+# -------------------------------------------------------------------- columns of objects
+
+
+def test_times_kept_as_objects_are_those_of_their_place(rng):
+    """As one row is, that is taken out of a frame with `iloc` and turned."""
+    hours = pd.date_range("2024-01-01", periods=200, freq="7h", tz="US/Pacific")
+    frame = pd.DataFrame({"when": hours, "wait": pd.to_timedelta(np.arange(200) % 13, "min")})
+    frame["x"] = rng.normal(size=200)
+    y = frame.when.dt.hour.between(9, 16).astype(int)
+    classifier = EEMClassifier(30, random_state=0).fit(frame, y)
+    expected = classifier.predict_proba(frame)
+    as_objects = frame.astype({"when": object, "wait": object})
+    np.testing.assert_array_equal(classifier.predict_proba(as_objects), expected)
+    one = frame.iloc[5].to_frame().T
+    np.testing.assert_allclose(classifier.predict_proba(one), expected[5:6])
+    as_objects.loc[3, ["when", "wait"]] = None
+    assert np.isfinite(classifier.predict_proba(as_objects)).all()
+    zones = [f"Etc/GMT+{i % 3}" for i in range(200)]
+    offsets = frame.assign(when=[t.tz_convert(z) for t, z in zip(hours, zones, strict=True)])
+    local = frame.assign(when=[t.tz_localize(None) for t in offsets.when])
+    np.testing.assert_array_equal(
+        classifier.predict_proba(offsets), classifier.predict_proba(local)
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "polars", "arrow"])
+def test_categories_of_large_whole_numbers_stay_apart(kind, rng):
+    """Account numbers beyond 2⁵³ are one number as floats."""
+    codes = rng.integers(0, 8, 300)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "id": 2**60 + codes})
+    given = {
+        "pandas": lambda: frame,
+        "nullable": lambda: frame.astype({"id": "Int64"}),
+        "polars": lambda: pl.from_pandas(frame),
+        "arrow": lambda: pa.Table.from_pandas(frame),
+    }[kind]()
+    y = codes % 2
+    classifier = EEMClassifier(30, categorical_features=["id"], random_state=0).fit(given, y)
+    assert classifier.score(given, y) == 1
+    assert classifier.score(frame.astype({"id": "category"}), y) == 1
+
+
+def test_a_class_that_derives_from_a_data_frame_is_one(rng):
+    class Own(pd.DataFrame):
+        @property
+        def _constructor(self):
+            return Own
+
+    frame = pd.DataFrame({"x": rng.normal(size=60), "word": list("abc") * 20})
+    y = (frame.word == "a").astype(int)
+    classifier = EEMClassifier(10, random_state=0).fit(Own(frame), y)
+    np.testing.assert_array_equal(classifier.predict(Own(frame)), classifier.predict(frame))
+
+
+@pytest.mark.parametrize("cells", [pd.date_range("2020", periods=3), ["1", "2", "3"]])
+def test_columns_of_numbers_stay_columns_of_numbers(cells, rng):
+    """Also where all columns were numbers, when scikit-learn would convert the others."""
+    frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
+    classifier = EEMClassifier(10, random_state=0).fit(frame, frame.a > 0)
+    with pytest.raises(InputError, match="Column 'a' must hold numbers"):
+        classifier.predict(pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0]}))
+    objects = frame.astype(object)
+    np.testing.assert_array_equal(classifier.predict(objects), classifier.predict(frame))
+
+
+def test_columns_of_one_name_are_refused_in_an_arrow_table(rng):
+    table = pa.table([rng.normal(size=30), rng.normal(size=30)], names=["x", "x"])
+    with pytest.raises(InputError, match="'x' comes 2 times"):
+        EEMClassifier(5).fit(table, np.arange(30) % 2)

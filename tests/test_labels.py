@@ -8,7 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
+from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
+from extreme_entropy.errors import InputError
 from extreme_entropy.tables.fitting import fit_table
 from extreme_entropy.tables.reading import open_table
 
@@ -160,3 +162,14 @@ def test_values_that_are_no_labels_are_refused_in_one_line(labels, kind, tmp_pat
     good = typed_table(tmp_path / "b.parquet", "a", "b")
     eem("fit", good, "--target", "y", *QUICK, "-o", tmp_path / "m.eem")
     assert "'y' must" in eem("evaluate", tmp_path / "m.eem", table, code=1).stderr
+
+
+def test_whole_numbers_of_two_types_are_the_same_labels(rng):
+    """As floats, 2⁵³ and the number after it would be one."""
+    X = rng.normal(size=(60, 2))
+    large = np.array([2**53, 2**53 + 1], dtype=np.uint64)[np.arange(60) % 3 // 2]
+    classifier = EEMClassifier(10, random_state=0).fit(X, large)
+    classifier.partial_fit(X, large.astype(np.int64))
+    assert classifier.summary_.counts.sum(axis=1).tolist() == [80, 40]
+    with pytest.raises(InputError, match="Labels must be among the classes"):
+        classifier.partial_fit(X, -large.astype(np.int64))

@@ -109,3 +109,26 @@ def test_auc_in_bins_is_not_defined_without_a_class(rng):
     running = RunningAUC(2, most_kept=10)
     running.add(np.zeros(50, int), np.full((50, 2), 0.5))
     assert running.interval().value is None
+
+
+@pytest.mark.parametrize(
+    ("given", "weight", "message"),
+    [
+        (([0, 1], ["0", "1"]), None, "one holds text"),
+        (([0, 1], [0.2, 0.8]), None, "y_pred must hold labels"),
+        (([0, 1], [np.nan, 1]), None, "y_pred must hold labels"),
+        (([0, 1, 0], [0, 1, 1]), [1, 1, np.nan], "none is negative"),
+        (([0, 1, 0], [0, 1, 1]), [1, 1, -1], "none is negative"),
+        (([0, 1], [0, 1]), [0, 0], "some are positive"),
+        (([], []), None, "There must be rows"),
+    ],
+)
+def test_gmean_refuses_what_is_no_label_and_no_weight(given, weight, message):
+    with pytest.raises(ValueError, match=message):
+        gmean_score(*given, sample_weight=weight)
+
+
+def test_a_weight_of_zero_is_no_row_to_gmean():
+    weighted = gmean_score([0, 0, 1], [0, 0, 0], sample_weight=[1, 1, 0])
+    assert weighted == gmean_score([0, 0], [0, 0]) == 1
+    assert gmean_score([0.0, 1.0], [0, 1]) == 1  # whole numbers of another type

@@ -378,3 +378,16 @@ def test_where_a_class_is_rare_only_empirical_priors_beat_a_constant_brier_score
     }
     constant = brier_score_loss(truth, np.full(1000, y[:1000].mean()))
     assert brier["empirical"] < constant < brier["balanced"]
+
+
+def test_costs_keep_the_priors_that_decide(rng):
+    """Not those that set_params has named for the next fit."""
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] > 1).astype(int)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    p = classifier.predict_proba(X)
+    classifier.set_params(priors="empirical")
+    np.testing.assert_array_equal(classifier.with_costs(None).predict_proba(X), p)
+    again = classifier.fit(X, y)
+    np.testing.assert_array_equal(again.with_costs(None).predict_proba(X), again.predict_proba(X))
+    assert abs(again.predict_proba(X) - p).max() > 0.01

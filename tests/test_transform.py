@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.feature_selection import RFE, SelectFromModel
+from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline, make_union
 from sklearn.preprocessing import StandardScaler
 
@@ -73,3 +75,38 @@ def test_selection_of_columns_goes_by_feature_importances(classifier):
     X, y = rows()
     assert RFE(classifier, n_features_to_select=2).fit(X, y).get_support()[:2].all()
     assert SelectFromModel(classifier, max_features=2).fit(X, y).get_support()[:2].all()
+
+
+@pytest.mark.parametrize("classifier", KINDS, ids=["EEM", "EEKM"])
+def test_a_pipeline_does_not_learn_from_log_odds_of_a_rows_own_label(classifier):
+    """Categories that mean nothing, of few rows each, seem to mean a lot with their own labels."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n, x = 2000, rng.normal(size=2000)
+    y = (rng.random(n) < 1 / (1 + np.exp(-x))).astype(int)
+    frame = pd.DataFrame({"k": np.char.add("c", rng.integers(0, 600, n).astype(str)), "x": x})
+    train, test = slice(0, 1000), slice(1000, None)
+    scores = {}
+    for name, columns in {"with": ["k", "x"], "without": ["x"]}.items():
+        pipeline = make_pipeline(clone(classifier), LogisticRegression(max_iter=2000))
+        pipeline.fit(frame[columns][train], y[train])
+        scores[name] = pipeline.score(frame[columns][test], y[test])
+    assert scores["with"] > scores["without"] - 0.04
+    learnt = classifier.fit_transform(frame[train], y[train])
+    assert learnt.shape == (1000, 15)
+    assert not np.allclose(learnt, classifier.transform(frame[train]))
+    plain = classifier.fit_transform(frame[["x"]][train], y[train])
+    np.testing.assert_array_equal(plain, classifier.transform(frame[["x"]][train]))
+
+
+def test_features_of_learnt_blocks_are_those_of_learnt_rows():
+    dd, pd = pytest.importorskip("dask.dataframe"), pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"k": np.char.add("c", rng.integers(0, 60, 300).astype(str))})
+    frame["x"] = rng.normal(size=300)
+    y = pd.Series((frame.x > 0).astype(int))
+    lazy = EEMClassifier(15, random_state=0).fit_transform(
+        dd.from_pandas(frame, npartitions=3), dd.from_pandas(y, npartitions=3)
+    )
+    ours = EEMClassifier(15, random_state=0).fit_transform(frame, y)
+    np.testing.assert_allclose(lazy.compute(), ours, atol=1e-9)

@@ -73,6 +73,8 @@ from .tables import (
 
 Array = np.ndarray[Any, Any]
 
+DIGITS = 1e-6  # of the weight of all rows, that rounding may have taken from it
+
 
 class EntropyClassifier(EstimatorMixin):
     """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
@@ -96,6 +98,7 @@ class EntropyClassifier(EstimatorMixin):
     summary_: Any  # a Summary or a ForestSummary
     # The solved machine with φ, or None until it is needed.
     _predictor: AnyPredictor | None
+    _decided_by: Priors  # those of the predictor, which set_params does not change
     # A twin's φ and classes are another classifier's, and stay.
     _is_twin: bool = False
 
@@ -298,7 +301,15 @@ class EntropyClassifier(EstimatorMixin):
                 "taken out all the same. If they were never learnt, the classifier is wrong now.",
                 ForcedWarning,
             )
-        self.summary_, self._predictor = self.summary_ - part, None
+        rest = self.summary_ - part
+        known = rest.rows.total
+        if not unknown and known is not None and abs(rest.counts.sum() - known) > DIGITS * known:
+            raise ForgetError(
+                f"Rows to be forgotten must not outweigh all others; they weigh "
+                f"{part.counts.sum():g}, and sums with them have lost digits of the others, which "
+                f"weigh {known:g}. Nothing was changed. Fit anew on the rows that remain: redraw."
+            )
+        self.summary_, self._predictor = rest, None
         return self
 
     def redraw(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -535,7 +546,7 @@ class EntropyClassifier(EstimatorMixin):
                 projection = predictor.project(phi.encoding.typical[np.newaxis])
                 total = float(predictor.answer("probability", projection).sum())
             require(abs(total - 1) < 1e-6, "the probabilities of a typical row", "1 in all", total)
-            self._predictor = predictor
+            self._predictor, self._decided_by = predictor, self.priors
         return self
 
     def _become(self, learner: Self) -> Self:
@@ -742,7 +753,7 @@ than two classes
             what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`, or an array of
             shape (n_classes, n_classes) in the order of `classes_`, true classes down.
         priors : optional
-            As in the constructor; None keeps the present ones.
+            As in the constructor; None keeps those that decide at present.
 
         Returns
         -------
@@ -762,7 +773,8 @@ than two classes
         predictor = self._solve()
         other = copy.copy(self)
         other.costs = costs
-        other.priors = self.priors if priors is None else priors
+        other.priors = self._decided_by if priors is None else priors
+        other._decided_by = other.priors
         other._validate_params()
         counts = self.summary_.counts.sum(axis=1)
         terms = log_priors_and_costs(other.priors, other.costs, self.classes_, counts)
@@ -783,6 +795,7 @@ than two classes
                 f"{self.classes_[counts == 0].tolist()} has none yet. "
                 "Learn rows of it with partial_fit, or merge a classifier that has."
             )
+        self._decided_by = self.priors
         terms = log_priors_and_costs(self.priors, self.costs, self.classes_, counts)
         with one_blas_thread():
             machine = self._machine(terms.log_priors, terms.log_costs)
@@ -833,8 +846,9 @@ than two classes
             )
         elif "not cross-fitted" in diagnostics:
             warn(
-                f"A class has too few distinct rows to be held out (the fewest: {rows.min():g}), "
-                "so the Gaussians of its training rows decide, as with decision='paper'.",
+                "A class has too few distinct rows to be held out (the rarest has "
+                f"{rows.min():g} rows, with those that repeat others), so the Gaussians of its "
+                "training rows decide, as with decision='paper'.",
                 FewRowsWarning,
             )
 

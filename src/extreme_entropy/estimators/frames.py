@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from numbers import Integral, Number, Real
 from typing import Any
 
@@ -100,7 +100,7 @@ class ColumnProfile:
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with a type for each column."""
-    return type(X).__module__.partition(".")[0] in LIBRARIES and hasattr(X, "columns")
+    return _library(X) in LIBRARIES and hasattr(X, "columns")
 
 
 def is_arrow(X: Any) -> bool:
@@ -110,11 +110,16 @@ def is_arrow(X: Any) -> bool:
 
 def must_be_read(X: Any, kinds: Sequence[ColumnKind] | None) -> bool:
     """Whether scikit-learn alone cannot make numbers of X."""
-    return is_frame(X) and (kinds is not None or is_arrow(X))
+    return is_frame(X) and (kinds is not None or is_arrow(X) or not is_numeric(X))
 
 
 def with_names(X: Any) -> Any:
     """X as a table whose names scikit-learn can see, which a record batch is not."""
+    if is_arrow(X) and (twice := [name for name, n in Counter(names_of(X)).items() if n > 1]):
+        raise InputError(
+            f"The columns of X must have different names; {twice[0]!r} comes "
+            f"{names_of(X).count(twice[0])} times. Rename one of them."
+        )
     if type(X).__name__ != "RecordBatch" or not is_arrow(X):
         return X
     import pyarrow as pa
@@ -206,14 +211,14 @@ def warn_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
 
 def read(X: Any, kinds: Sequence[ColumnKind] | None) -> Array:
     """A data frame as a matrix, for columns of these kinds; without them all are numbers."""
-    names = names_of(X)
+    names, trained = names_of(X), "" if kinds is None else ", as in training"
     kinds = [ColumnKind()] * len(names) if kinds is None else kinds
     named = np.array([kind.labels is not None for kind in kinds])
     columns = _cells(X, named)
     numbers = [t for t, kind in zip(_types(X), kinds, strict=True) if kind.kind != "category"]
     single = bool(numbers) and all(map(_is_single, numbers))
     matrix = np.empty((X.shape[0], len(columns)), np.float32 if single else np.float64)
-    coded = [_coded(*given) for given in zip(columns, kinds, names, strict=True)]
+    coded = [_coded(*given, trained) for given in zip(columns, kinds, names, strict=True)]
     for start in range(0, len(matrix), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
         for j, values in enumerate(coded):
@@ -221,7 +226,7 @@ def read(X: Any, kinds: Sequence[ColumnKind] | None) -> Array:
     return matrix
 
 
-def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
+def _coded(cells: Cells, kind: ColumnKind, name: Any, trained: str) -> Array:
     """The numbers of a column that is of this kind."""
     if kind.kind in ("left out", "empty"):
         return np.zeros(len(cells.values))
@@ -231,10 +236,10 @@ def _coded(cells: Cells, kind: ColumnKind, name: Any) -> Array:
             missing = np.isnan(cells.values)
             return days[np.where(missing, len(cells.labels), cells.values).astype(np.intp)]
         if cells.kind != wanted and not np.isnan(cells.values).all():
-            held = cells.labels[0] if cells.labels else f"{cells.kind}s"
+            held = repr(cells.labels[0]) if len(cells.labels) else f"{cells.kind}s"
             raise InputError(
-                f"Column {name!r} must hold {wanted}s, as in training; it holds {held!r}. "
-                "Convert it, or leave the cells empty."
+                f"Column {name!r} must hold {wanted}s{trained}; it holds {held}. "
+                f"Convert it{', or leave the cells empty' if trained else ''}."
             )
         return cells.values
     codes = kind.codes
@@ -257,10 +262,9 @@ def _iso_dates(labels: Sequence[Any]) -> Array | None:
         if not isinstance(label, str) or not ISO_DATE.match(label):
             return None
         try:
-            local = datetime.fromisoformat(label).replace(tzinfo=None)
+            found.append(_local(datetime.fromisoformat(label)))
         except ValueError:  # the 30th of February
             return None
-        found.append(np.datetime64(local, "us"))
     return np.append(_seconds(np.array(found)), np.nan) if found else None
 
 
@@ -295,7 +299,9 @@ def _types(X: Any) -> list[Any]:
 
 
 def _library(X: Any) -> str:
-    return type(X).__module__.partition(".")[0]
+    """The library that its type, or one from which that derives, is of."""
+    modules = [base.__module__.partition(".")[0] for base in type(X).__mro__]
+    return next((module for module in modules if module in LIBRARIES), modules[0])
 
 
 def _is_number(dtype: Any) -> bool:
@@ -323,9 +329,11 @@ def _cells(X: Any, named: Array) -> list[Cells]:
     read_one = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}[_library(X)]
     columns = []
     for j, name in enumerate(names_of(X)):
-        column = X.iloc[:, j] if _library(X) == "pandas" else X[name]
+        column = _column(X, j, name)
         try:
             cells = read_one(column)
+            if named[j] and cells.whole:
+                cells = _whole_numbers(column)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise InputError(
                 f"Columns must hold numbers, booleans, dates or text; {name!r} holds "
@@ -334,17 +342,36 @@ def _cells(X: Any, named: Array) -> list[Cells]:
         if named[j] and cells.kind != "category":
             values, positions = np.unique(cells.values, return_inverse=True)
             missing = np.isnan(values)
-            labels = values.astype(np.int64) if cells.whole and not missing.any() else values
             codes = np.where(missing[positions], np.nan, positions)
-            cells = Cells("category", codes, _plain(labels[~missing]))
+            cells = Cells("category", codes, _plain(values[~missing]))
         elif cells.kind == "category" and not isinstance(cells.labels, list):
             cells = Cells("category", cells.values, _plain(cells.labels))
         columns.append(cells)
     return columns
 
 
+def _column(X: Any, j: int, name: Any) -> Any:
+    """A column by its position, since names may come twice."""
+    if _library(X) == "pandas":
+        return X.iloc[:, j]
+    return X.column(j) if is_arrow(X) else X[name]
+
+
+def _whole_numbers(column: Any) -> Cells:
+    """Whole numbers as categories, also those that are beyond the precision of floats."""
+    if _library(column) == "pandas":
+        import pandas as pd  # type: ignore[import-untyped]  # its stubs are another package
+
+        codes, labels = pd.factorize(column)
+        return Cells("category", np.where(codes < 0, np.nan, codes), _plain(labels))
+    column = column.to_arrow() if _library(column) == "polars" else column
+    column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
+    encoded = column.dictionary_encode()
+    return Cells("category", _codes(encoded), encoded.dictionary.to_pylist())
+
+
 def _pandas(column: Any) -> Cells:
-    import pandas as pd  # type: ignore[import-untyped]  # its stubs are another package
+    import pandas as pd
 
     dtype = column.dtype
     if isinstance(dtype, pd.ArrowDtype):
@@ -367,9 +394,22 @@ def _pandas(column: Any) -> Cells:
     codes, labels = pd.factorize(column)
     if all(isinstance(label, Number) for label in labels):  # numbers kept as objects
         return Cells("number", column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if all(isinstance(label, timedelta) for label in labels):
+        seconds = np.array([label.total_seconds() for label in labels] + [np.nan])
+        return Cells("number", seconds[codes])
     if all(isinstance(label, date) for label in labels):
-        return Cells("date", _seconds(pd.to_datetime(column).to_numpy("datetime64[us]")))
+        # Cell by cell: times that are equal in different time zones share a label.
+        local = [
+            _local(cell) if code >= 0 else None for cell, code in zip(column, codes, strict=True)
+        ]
+        return Cells("date", _seconds(np.array(local, "datetime64[us]")))
     return Cells("category", np.where(codes < 0, np.nan, codes), labels)
+
+
+def _local(cell: date) -> np.datetime64:
+    """A date, or a time by the clock of its own place."""
+    local = cell.replace(tzinfo=None) if isinstance(cell, datetime) else cell
+    return np.datetime64(local, "us")
 
 
 def _polars(column: Any) -> Cells:

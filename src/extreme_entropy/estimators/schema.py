@@ -362,6 +362,7 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "level": Whole(most=63),
         "keys": Indices("rows", most=2.0**64),
         "weights": Numbers("rows", least=TINY),
+        "squares": Numbers("rows", least=0),
     },
     Summary: {
         "moments": Each(Each(One(ClassMoments), "folds"), "classes"),

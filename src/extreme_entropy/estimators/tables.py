@@ -226,7 +226,7 @@ class InMemory:
 
     def encode(self, classes: Array) -> Array:
         """Labels as positions in `classes`."""
-        strange = np.setdiff1d(self.labels, classes)
+        strange = np.setdiff1d(in_type_of(classes, self.labels), classes)
         if len(strange):
             raise InputError(
                 f"Labels must be among the classes {classes.tolist()}; y also holds "
@@ -234,7 +234,7 @@ class InMemory:
                 "or fit a new classifier."
             )
         assert self.y is not None
-        positions = np.searchsorted(classes, self.y)
+        positions = np.searchsorted(classes, in_type_of(classes, self.y))
         return positions.astype(np.min_scalar_type(len(classes)), copy=False)
 
     def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
@@ -479,6 +479,15 @@ def _among_most(table: Table, content: ContentHash, sample: RowSample) -> Conten
 
 def _has_hash(content: ContentHash, wanted: np.uint64, rows: InMemory) -> Array:
     return rows.hashes(content) == wanted
+
+
+def in_type_of(classes: Array, labels: Array) -> Array:
+    """Whole numbers in the type of the classes, since two types are compared as floats."""
+    if {labels.dtype.kind, classes.dtype.kind} != {"i", "u"} or not len(labels):
+        return labels
+    range_, ends = np.iinfo(classes.dtype), (int(labels.min()), int(labels.max()))
+    fits = range_.min <= ends[0] and ends[1] <= range_.max
+    return labels.astype(classes.dtype if fits else object)
 
 
 def with_folds(X: Any, hashes: Array) -> Any:

@@ -13,7 +13,7 @@ from ..engines.blocks import Block
 from ..engines.threads import Threads, chunks, dense, row_slices
 from ..features.feature_map import FeatureMap
 from .inputs import Columns, check_block, check_x
-from .tables import engine_for, in_blocks
+from .tables import engine_for, in_blocks, with_folds
 
 Array = np.ndarray[Any, Any]
 
@@ -54,13 +54,43 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         >>> pipeline.fit(X, y).score(X, y) > 0.95
         True
         """
+        return self._features(X, learnt=False)
+
+    def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
+        """Fit, and give the features of the rows as they were learnt.
+
+        They are those of `fit(X, y).transform(X)`, but for columns of many categories: there a row
+        gets the log-odds of the classes among rows of other folds, so that its own label does not
+        reach its features, and a classifier after this one does not learn from it.
+
+        Parameters
+        ----------
+        X, y
+            Rows and labels, as for `fit`.
+        **fit_params : dict
+            Further arguments of `fit`.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_features_out)
+            Features, in the precision of X; lazy where X is.
+        """
+        fitted: Any = self
+        fitted.fit(X, y, **fit_params)
+        return self._features(X, learnt=True)
+
+    def _features(self, X: Any, *, learnt: bool) -> Array:
+        """φ of rows, which were perhaps learnt."""
         check_is_fitted(self)
         phi, engine = self.feature_map_, engine_for(X)
+        learnt = learnt and phi.encoding.by_fold
         if engine is None:
-            return features_of(phi, check_x(self, X), Threads(self.n_jobs))
+            rows = check_x(self, X)
+            rows = with_folds(rows, phi.content(rows)) if learnt else rows
+            return features_of(phi, rows, Threads(self.n_jobs))
         table = in_blocks(self, engine(X, None, None), reset=False)
         nothing = np.empty((0, phi.h), table.dtype)
-        shared = table.dtype, table.columns, phi
+        shared = table.dtype, table.columns, phi, learnt
         return table.blocks.each(transform_block, *shared, like=nothing, name="features")
 
     @property
@@ -82,7 +112,9 @@ def features_of(phi: FeatureMap, X: Any, execute: Any) -> Array:
     return features
 
 
-def transform_block(block: Block, dtype: np.dtype[Any], columns: Columns, phi: FeatureMap) -> Array:
-    """φ of the rows of a block, perhaps of none."""
+def transform_block(
+    block: Block, dtype: np.dtype[Any], columns: Columns, phi: FeatureMap, learnt: bool
+) -> Array:
+    """φ of the rows of a block, perhaps of none, and perhaps as they were learnt."""
     X, _, _ = check_block(block, dtype, columns)
-    return features_of(phi, X, Threads(1))
+    return features_of(phi, with_folds(X, phi.content(X)) if learnt else X, Threads(1))

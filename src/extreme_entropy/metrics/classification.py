@@ -13,6 +13,8 @@ from sklearn.metrics import get_scorer as sklearn_scorer
 from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from ..errors import InputError
+
 Array = np.ndarray[Any, Any]
 
 #: Rows of a class that are held out, at least; with fewer its recall is known to ±0.3 at best.
@@ -42,12 +44,38 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
     """
     y_true, y_pred = column_or_1d(y_true), column_or_1d(y_pred)
     check_consistent_length(y_true, y_pred, sample_weight)
-    classes, positions = np.unique(y_true, return_inverse=True)
+    _check_labels(y_true, y_pred)
     weight = np.ones(len(y_true)) if sample_weight is None else np.asarray(sample_weight, float)
+    if not (weight >= 0).all() or not 0 < weight.sum() < np.inf:
+        raise InputError(
+            "There must be rows, and their weights must be finite numbers of which none is "
+            f"negative and some are positive; there are {len(weight)} rows, with a total weight "
+            f"of {weight.sum():g}."
+        )
+    some = weight > 0  # a weight of 0 is no row
+    y_true, y_pred, weight = y_true[some], y_pred[some], weight[some]
+    classes, positions = np.unique(y_true, return_inverse=True)
     n_rows = np.bincount(positions, weights=weight)
     found = np.bincount(positions, weights=weight * (y_true == y_pred))
-    recalls = np.divide(found, n_rows, out=np.zeros(len(classes)), where=n_rows > 0)
-    return float(np.prod(recalls) ** (1.0 / len(classes)))
+    return float(np.prod(found / n_rows) ** (1.0 / len(classes)))
+
+
+def _check_labels(y_true: Array, y_pred: Array) -> None:
+    """Raise unless both hold labels, of text or of numbers."""
+    is_text = []
+    for name, labels in (("y_true", y_true), ("y_pred", y_pred)):
+        if labels.dtype.kind == "f" and not (labels == np.floor(labels)).all():
+            strange = labels[labels != np.floor(labels)][0]
+            raise InputError(
+                f"{name} must hold labels, as predict gives them; it holds {strange:g}. "
+                "Probabilities are scored by other functions."
+            )
+        is_text.append(labels.dtype.kind in "US" or isinstance(next(iter(labels), None), str))
+    if len(y_true) and is_text[0] != is_text[1]:
+        raise InputError(
+            "y_true and y_pred must hold labels of one type; one holds text and the other does "
+            f"not: {y_true[0]!r} and {y_pred[0]!r}."
+        )
 
 
 #: GMean as a scorer, for `scoring=` in `cross_val_score`, `GridSearchCV` and the like.

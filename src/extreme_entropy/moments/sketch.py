@@ -1,8 +1,9 @@
 """Which rows were learnt: the keys of all of them, or of a sample that is the same for everyone.
 
 A row's key is a hash of its content and class. Keys below 2^(64 − level) are kept, each with the
-weight of its rows. The level is the least at which no more than `MOST` keys are below, so that
-sketches add up to the sketch of all rows, in any order. Among N distinct rows a share of
+weight of its rows, Σw, and with Σ min(w, w²), which tells whether a part of a row is to be taken
+out that never came alone. The level is the least at which no more than `MOST` keys are below, so
+that sketches add up to the sketch of all rows, in any order. Among N distinct rows a share of
 min(1, MOST/N) to half of that is kept: k rows that were never learnt are all taken for learnt with
 probability (1 − share)^k, and never where N is at most `MOST`, but for rows that share a hash.
 """
@@ -17,18 +18,19 @@ from scipy.special import bdtrc
 
 Array = np.ndarray[Any, Any]
 
-MOST = 2**18  # keys, of 16 bytes each
+MOST = 2**18  # keys, of 24 bytes each
 COINCIDENCE = 1e-6  # probability below which rows that were learnt are not known by chance
 ROUNDING = 1e-9  # of a weight: sums of the same weights in another order
 
 
 @dataclass(frozen=True, slots=True)
 class RowSketch:
-    """The keys below a bound, and the weight learnt of each."""
+    """The keys below a bound, and what was learnt of each."""
 
     level: int
     keys: Array  # increasing, uint64
-    weights: Array
+    weights: Array  # Σw
+    squares: Array  # Σ min(w, w²), which are the weights where none is below one
 
     def with_rows(self, keys: Array, weight: Array | None = None) -> RowSketch:
         """The sketch after more rows with these keys and weights."""
@@ -39,40 +41,59 @@ class RowSketch:
             some = some[own]
             if weight is None:
                 distinct, counts = np.unique(some, return_counts=True)
-                more = counts.astype(np.float64)
+                more = squares = counts.astype(np.float64)
             else:
                 order = np.argsort(some)
                 distinct, starts = np.unique(some[order], return_index=True)
-                weights = weight[start + own[order]].astype(np.float64)
-                more = np.add.reduceat(weights, starts) if len(starts) else weights
-            sketch += RowSketch(sketch.level, distinct, more)
+                more = weight[start + own[order]].astype(np.float64)
+                squares = np.minimum(more, more**2)
+                if len(starts):
+                    more, squares = (np.add.reduceat(one, starts) for one in (more, squares))
+            sketch += RowSketch(sketch.level, distinct, more, squares)
         return sketch
 
     def __add__(self, other: RowSketch) -> RowSketch:
         if len(self.keys) < len(other.keys):
             self, other = other, self
         mine, theirs, at, known = _matched(self, other)
-        weights = mine.weights.copy()
-        weights[at[known]] += theirs.weights[known]
-        new = ~known
-        keys = np.insert(mine.keys, at[new], theirs.keys[new])
-        both = RowSketch(mine.level, keys, np.insert(weights, at[new], theirs.weights[new]))
+        new, sums = ~known, []
+        for ours, more in ((mine.weights, theirs.weights), (mine.squares, theirs.squares)):
+            total = ours.copy()
+            total[at[known]] += more[known]
+            sums.append(np.insert(total, at[new], more[new]))
+        both = RowSketch(mine.level, np.insert(mine.keys, at[new], theirs.keys[new]), *sums)
         while len(both.keys) > MOST:
             both = both._thinned(both.level + 1)
         return both
 
     def __sub__(self, other: RowSketch) -> RowSketch:
         mine, theirs, at, known = _matched(self, other)
-        weights = mine.weights.copy()
+        weights, squares = mine.weights.copy(), mine.squares.copy()
         weights[at[known]] -= theirs.weights[known]
+        squares[at[known]] -= theirs.squares[known]
         left = weights > ROUNDING * mine.weights
-        return RowSketch(mine.level, mine.keys[left], weights[left])
+        return RowSketch(mine.level, mine.keys[left], weights[left], np.maximum(squares[left], 0))
 
     def lacks(self, other: RowSketch) -> int:
-        """How many of the other's keys are not here with as much weight."""
+        """How many of the other's keys are not here with as much weight, or not in such parts.
+
+        Rows of total weight r have Σ min(w, w²) between 0 and r, or r² where r is below one: a
+        weight of 1 less one of 0.9 has not.
+        """
         mine, theirs, at, known = _matched(self, other)
-        enough = mine.weights[at[known]] * (1 + ROUNDING) >= theirs.weights[known]
-        return len(theirs.keys) - int(enough.sum())
+        had = mine.weights[at[known]]
+        rest = had - theirs.weights[known]
+        squares = mine.squares[at[known]] - theirs.squares[known]
+        rounding = ROUNDING * had
+        rest[abs(rest) <= rounding] = 0.0
+        most = np.minimum(rest, rest**2)
+        fits = (rest >= 0) & (squares >= -rounding) & (squares <= most + rounding)
+        return len(theirs.keys) - int(fits.sum())
+
+    @property
+    def total(self) -> float | None:
+        """The weight of all rows; None where only a sample of them is kept."""
+        return None if self.level else float(self.weights.sum())
 
     def share_of(self, other: RowSketch) -> float:
         """The share of the other's rows that were learnt; 0 where they may be like them by chance.
@@ -99,10 +120,10 @@ class RowSketch:
         if level == self.level:
             return self
         n = int(_below(self.keys, level).sum())
-        return RowSketch(level, self.keys[:n], self.weights[:n])
+        return RowSketch(level, self.keys[:n], self.weights[:n], self.squares[:n])
 
 
-NO_ROWS = RowSketch(0, np.empty(0, np.uint64), np.empty(0))  # the identity of `+`
+NO_ROWS = RowSketch(0, np.empty(0, np.uint64), np.empty(0), np.empty(0))  # the identity of `+`
 
 
 def _below(keys: Array, level: int) -> Array:
