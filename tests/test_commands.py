@@ -6,6 +6,7 @@ import io
 import json
 import os
 import pty
+import shutil
 import signal
 import subprocess
 import sys
@@ -1051,3 +1052,26 @@ def test_categories_that_the_model_does_not_know_are_counted(command, tmp_path):
     assert "such as 'town 99'" in done.stderr
     known = eem(command, tmp_path / "m.eem", tmp_path / "train.csv", *words)
     assert "does not know" not in known.stderr
+
+
+@pytest.mark.parametrize("command", ["fit", "predict", "forget"])
+def test_the_table_that_is_read_is_not_replaced(command, home, tmp_path):
+    (tmp_path / "rows.csv").write_text("age,ill\n1,yes\n2,no\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "rows.csv")
+    words = ["--target", "ill"] if command == "fit" else [home / "m.eem"]
+    given = [*words, tmp_path / "rows.csv"] if command != "fit" else [tmp_path / "rows.csv", *words]
+    done = eem(command, *given, "-o", tmp_path / "link.csv", code=1)
+    assert "must be another file than the table that is read" in done.stderr
+    assert (tmp_path / "rows.csv").read_text().startswith("age,ill")
+
+
+def test_rows_that_two_models_have_learnt_are_pointed_out(home, tmp_path):
+    shutil.copy(home / "m.eem", tmp_path / "copy.eem")
+    done = eem("merge", home / "m.eem", tmp_path / "copy.eem", "-o", tmp_path / "both.eem")
+    assert "Note: 100 % of the rows of" in done.stderr
+
+
+def test_a_label_has_one_cost(home):
+    table = home / "new.parquet"
+    done = eem("evaluate", home / "m.eem", table, "--cost", "yes=5", "--cost", "yes=3", code=2)
+    assert "'yes' was given two" in done.stderr

@@ -10,6 +10,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import InputError
+from extreme_entropy.metrics import recall_scores
 from extreme_entropy.tables.baseline import Boosting
 from extreme_entropy.tables.estimate import Split, estimate_gmean
 from extreme_entropy.tables.fitting import fit_table
@@ -190,3 +191,30 @@ def test_the_time_is_learnt_from_and_the_group_only_if_asked(source):
 def test_columns_that_cannot_split_rows_are_refused(options, message, source):
     with pytest.raises(InputError, match=message):
         fit_table(source, "y", model="eem", size=10, **options)
+
+
+def test_intervals_by_group_are_those_of_groups():
+    """Where labels belong to groups and mean nothing, no interval excludes ½ for long."""
+    covered = 0
+    for seed in range(8):
+        own = np.random.default_rng(seed)
+        groups = np.repeat(np.arange(40), 20)
+        y = own.permutation(np.arange(40) % 2)[groups]
+        centre = own.normal(size=(40, 3))[groups]
+        X = pa.table({f"x{j}": centre[:, j] + 0.3 * own.normal(size=800) for j in range(3)})
+        classifier = EEMClassifier(20, relevance="uniform", random_state=0)
+        split = Split("group", "patient", groups)
+        guess = estimate_gmean(classifier, X, y, 0, split=split)
+        assert guess.high - guess.low > 0.15  # rows alone would give less than 0.08
+        covered += guess.low <= 0.5 <= guess.high
+    assert covered >= 5
+
+
+def test_recalls_of_groups_with_one_row_each_have_the_intervals_of_rows():
+    found = (np.arange(400) % 5 > 0).astype(float)
+    labels = np.arange(400) % 2
+    by_class = np.eye(2)[labels]
+    grouped = recall_scores(found[:, None] * by_class, by_class)["gmean"]
+    alone = recall_scores((found[:, None] * by_class).sum(axis=0), by_class.sum(axis=0))["gmean"]
+    assert grouped.value == alone.value
+    np.testing.assert_allclose([grouped.low, grouped.high], [alone.low, alone.high], atol=0.01)

@@ -101,3 +101,15 @@ def test_whole_numbers_that_all_differ_may_be_identifiers(rng):
     y = rng.integers(0, 2, n)
     (hint,) = hints_on(y, key=1.0 * rng.permutation(5 * n)[:n], some=rng.integers(0, 50, n) * 1.0)
     assert hint.startswith("Whole numbers that all differ: 'key'. ")
+
+
+def test_repeated_rows_are_pointed_out(rng):
+    """Where a column varies; rows of a few categories are equal by chance."""
+    x, labels = rng.normal(size=300), np.arange(300) % 2
+    once = pa.table({"x": x, "z": rng.integers(0, 3, 300)})
+    often = np.concatenate([np.arange(300), np.repeat(np.arange(0, 40), 5)])
+    found = hints(once.take(often), labels[often], np.arange(10))
+    assert any(hint.startswith("40% of the rows are equal to another one") for hint in found)
+    assert not any("equal to another" in hint for hint in hints(once, labels, np.arange(10)))
+    few = pa.table({"z": rng.integers(0, 3, 300)})
+    assert not any("equal to another" in hint for hint in hints(few, labels, np.arange(10)))

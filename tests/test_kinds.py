@@ -283,3 +283,72 @@ def test_zeros_in_front_of_numbers_are_pointed_out(tmp_path):
 @pytest.mark.parametrize("cells", [["0", "10", "20"], ["0.5", "0.25", "00.1"], ["-01", "2", "3"]])
 def test_other_zeros_are_not(cells, tmp_path):
     assert seen(tmp_path, cells * 20)[1] == ""
+
+
+# ------------------------------------------------------------------------------- commas
+
+
+def in_semicolons(folder, cells, asked=None):
+    """What a profile makes of a column `x` of a file that is separated by semicolons."""
+    lines = ["x;z;y", *(f"{cell};{i * 7 % 5};{'ab'[i % 2]}" for i, cell in enumerate(cells))]
+    (folder / "a.csv").write_text("\n".join(lines), encoding="utf-8")
+    source = open_table(folder / "a.csv")
+    found = profile(source, *("y", (), 0), asked={"x": asked} if asked else {})
+    [batch] = source.batches(["x"])
+    column = found.kinds["x"]
+    return column, found.notes.get("x", ""), column.read(batch.column("x")).to_pylist()
+
+
+def test_after_semicolons_commas_are_decimal_signs(tmp_path):
+    column, note, values = in_semicolons(tmp_path, ["2,5", "3", "-0,25"] * 10)
+    assert (column, note) == (Column("x", "number", decimal_comma=True), "")
+    assert values[:3] == [2.5, 3.0, -0.25]
+    cells = [*(f"{i},5" for i in range(60)), "unknown"]
+    column, note, values = in_semicolons(tmp_path, cells)
+    assert column == Column("x", "number", lenient=True, decimal_comma=True)
+    assert "'unknown'" in note
+    assert values[0] == 0.5
+    assert values[-1] is None
+
+
+def test_commas_that_could_be_of_either_kind_are_pointed_out(tmp_path):
+    """One reading for all cells: 1,234,567 can only have commas between thousands."""
+    thousands = ["810", "2,102", "83,071"] * 10
+    column, note, values = in_semicolons(tmp_path, thousands)
+    assert column.decimal_comma
+    assert "are read as decimal signs, as in '2,102', since the file" in note
+    assert values[:3] == [810.0, 2.102, 83.071]
+    column, note, values = in_semicolons(tmp_path, [*thousands, "1,234,567"])
+    assert not column.decimal_comma
+    assert "has commas between thousands" in note
+    assert values[:3] == [810.0, 2102.0, 83071.0]
+
+
+def test_text_keeps_its_commas(tmp_path):
+    column, _, values = in_semicolons(tmp_path, ["1,1", "1.1"] * 10, Asked("text"))
+    assert column == Column("x", "text")
+    assert values[:2] == ["1,1", "1.1"]
+
+
+def test_a_model_reads_commas_as_in_its_training_table(tmp_path):
+    """Whatever separates the cells of the new table."""
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 99, 200) * 1001
+    y = np.where(x > 50_000, "hi", "lo")
+    for name, form in {"c.csv": '"{:,}",{}', "s.csv": "{:,};{}"}.items():
+        lines = [form.format(a, b) for a, b in zip(x.tolist(), y, strict=True)]
+        header = "x,y" if name == "c.csv" else "x;y"
+        (tmp_path / name).write_text("\n".join([header, *lines]))
+    model = fit_table(open_table(tmp_path / "c.csv"), "y", model="eem", size=10)
+    [batch] = open_table(tmp_path / "s.csv").batches(["x"])
+    assert model.read(batch).column("x").to_pylist() == x.tolist()
+
+
+def test_numbers_too_large_for_floats_are_not_called_constant(tmp_path):
+    cells = [str(4111111111111111000 + i % 30) for i in range(90)]
+    _, _, found = seen(tmp_path, cells)
+    assert "too large to be distinguished" in found.columns.dropped["x"]
+    _, _, found = seen(tmp_path, cells, Asked("category"))
+    assert "x" not in found.columns.dropped
+    _, _, found = seen(tmp_path, ["4111111111111111000"] * 90)
+    assert found.columns.dropped["x"].startswith("it is always")

@@ -175,3 +175,14 @@ def test_numbers_from_excel_are_what_they_were(tmp_path, rng):
     path = book(tmp_path / "a.xlsx", ["x"], *([float(v)] for v in values))
     read = np.array([float(row["x"]) for row in rows_of(open_table(path))])
     assert read == pytest.approx(values, rel=1e-14, abs=0)  # openpyxl writes 16 digits
+
+
+def test_blank_rows_inside_an_excel_sheet_are_rows(tmp_path):
+    """Predictions stay beside their rows; what follows the last row is no row."""
+    blank = [None, None]
+    path = book(tmp_path / "a.xlsx", ["x", "y"], [1, 2], blank, blank, [3, 4], blank)
+    gap = {"x": None, "y": None}
+    first, last = {"x": "1", "y": "2"}, {"x": "3", "y": "4"}
+    assert rows_of(open_table(path)) == [first, gap, gap, last]
+    one = book(tmp_path / "b.xlsx", ["x"], [1], [None], [2])
+    assert rows_of(open_table(one)) == [{"x": "1"}, {"x": None}, {"x": "2"}]

@@ -1189,3 +1189,14 @@ def test_dates_beyond_those_of_python_are_shown_as_they_are_counted():
     far = pa.table({"when": pa.array([2**62, 0], pa.timestamp("us")), "x": [1.5, None]})
     assert rows_module.cells_of(far, 0) == [f"{2**62} (timestamp[us])", "1.5"]
     assert rows_module.cells_of(far, 1) == ["1970-01-01", "missing"]
+
+
+def test_the_class_to_be_found_is_that_of_the_training_rows(rng):
+    """Rows to evaluate may be chosen so that it is frequent there."""
+    X = rng.normal(size=(400, 3))
+    y = np.where(X[:, 0] > 1, "ill", "well")
+    classifier = EEMClassifier(10, random_state=0).fit(X, y)
+    rows = np.concatenate([np.flatnonzero(y == "ill"), np.flatnonzero(y == "well")[:20]])
+    evidence = collect_of(reported(classifier), [(X[rows], y[rows])])
+    assert evidence.counts[0] > evidence.counts[1]
+    assert classifier.classes_[evidence.rare] == "ill"

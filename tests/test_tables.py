@@ -147,8 +147,8 @@ def test_cells_that_mean_nothing_are_missing_in_text(cell, tmp_path):
 
 
 def test_the_separator_is_taken_from_the_header(tmp_path):
-    """With semicolons, the comma is the decimal sign; commas in quotes separate nothing."""
-    assert rows_of(csv(tmp_path, "a;b\n1,5;x\n")) == [{"a": "1.5", "b": "x"}]
+    """Cells are as they are spelt; commas in quotes separate nothing."""
+    assert rows_of(csv(tmp_path, "a;b\n1,5;x\n")) == [{"a": "1,5", "b": "x"}]
     assert rows_of(csv(tmp_path, '"a,b,c",d\n1,2\n')) == [{"a,b,c": "1", "d": "2"}]
     assert rows_of(csv(tmp_path, "a|b\n1|2\n")) == [{"a": "1", "b": "2"}]
 

@@ -73,9 +73,17 @@ def _force_to_disk(path: Path) -> None:
         os.close(handle)
 
 
-def check_writable(path: str | Path) -> None:
-    """Raise unless a file can be written there, so that no work is done in vain."""
+def check_writable(path: str | Path, *tables: str | Path) -> None:
+    """Raise unless a file can be written there, so that no work is done in vain.
+
+    None of the tables, which are still to be read, may be replaced.
+    """
     path = Path(path)
+    if path.exists() and any(Path(t).exists() and path.samefile(t) for t in tables):
+        raise InputError(
+            f"The output must be another file than the table that is read; {str(path)!r} is both. "
+            "Name another."
+        )
     if path.is_dir():
         raise InputError(f"The output must be a file; {str(path)!r} is a folder.")
     _refuse_devices(path)

@@ -130,7 +130,7 @@ def fit(
     from ..tables.reading import open_table
     from .summary import print_fit
 
-    check_writable(output)
+    check_writable(output, train)
     if like is not None:
         own = {"--model": model, "--size": size, "--drop": drop, "--text": text, "--date": date}
         own |= {"--number": number, "--category": category, "--time": time, "--group": group}

@@ -44,7 +44,7 @@ def forget(
     from ..tables.model import LabelledRows, TableModel
     from ..tables.reading import open_table
 
-    check_writable(output)
+    check_writable(output, rows)
     fitted = TableModel.load(model)
     source = open_table(rows, encoding=encoding)
     forgotten = LabelledRows(fitted, source, "forget", progress="forgetting")
@@ -52,10 +52,15 @@ def forget(
         try:
             fitted.classifier.forget(X, y, force=force)
         except ForgetError as error:
+            remedy = (
+                "There are more rows of a class than the model has learnt of it."
+                if force
+                else "If they were learnt with slightly different values, --force takes them out "
+                "all the same."
+            )
             raise ForgetError(
                 f"Only rows that were learnt can be forgotten; some of {str(rows)!r} were never "
-                "learnt, or not so often. Nothing was written. If they were learnt with slightly "
-                "different values, --force takes them out all the same."
+                f"learnt, or not so often. Nothing was written. {remedy}"
             ) from error
     counts = {
         name: n - forgotten.class_counts[name] for name, n in fitted.facts.class_counts.items()

@@ -127,6 +127,8 @@ def _by_label(
             value = float("nan")
         if not sign or not 0 < value < below:
             raise click.UsageError(f"A {what} must be {form}; got {pair!r}.")
+        if label in found:
+            raise click.UsageError(f"A label has one {what}; {label!r} was given two.")
         found[label] = value
     return found or None
 

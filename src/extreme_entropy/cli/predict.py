@@ -73,7 +73,7 @@ def predict(
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
     if output != "-":
         check_output(output)
-        check_writable(output)
+        check_writable(output, data)
     fitted, source = model_and_table(model, data, decision, encoding, na)
     kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)

@@ -57,7 +57,7 @@ def report(
     from ..files import check_writable
     from ..report.table import write_table_report
 
-    check_writable(output)
+    check_writable(output, data)
     if output.suffix.lower() not in PAGES:
         raise InputError(
             f"The name of a report must end in {' or '.join(PAGES)}, since it is a web page; got "

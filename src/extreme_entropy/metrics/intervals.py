@@ -18,6 +18,7 @@ from scipy.stats import rankdata
 Array = np.ndarray[Any, Any]
 
 DRAWS = 2000
+DRAWN_AT_ONCE = 100  # of groups, which may be many
 NORMAL = 1.959963984540054
 LEAST = float(np.finfo(float).eps)  # probability in a log-loss, as scikit-learn has it
 
@@ -82,9 +83,10 @@ def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreIn
 
     Parameters
     ----------
-    found : ndarray of shape (n_classes,)
-        Rows of each class that were predicted as such.
-    rows : ndarray of shape (n_classes,)
+    found : ndarray of shape (n_classes,) or (n_groups, n_classes)
+        Rows of each class that were predicted as such. By groups, where rows of a group are alike:
+        intervals then reach at least as far as those of groups that are drawn anew.
+    rows : ndarray of the same shape
         Rows of each class.
     seed : int, default=0
         Seed of the draws.
@@ -100,15 +102,30 @@ def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreIn
     >>> recall_scores(np.array([8, 2]), np.array([10, 10]))["gmean"].value
     0.4
     """
+    by_group = (found, rows) if rows.ndim == 2 else None
+    found, rows = (one.sum(axis=0) if by_group else one for one in (found, rows))
     if not rows.all():
         return dict.fromkeys(("gmean", "balanced_accuracy"), ScoreInterval(None, None, None))
-    k = len(rows)
-    drawn = np.random.default_rng(seed).beta(found + 1 / k, rows - found + 1 / k, (DRAWS, k))
+    k, rng = len(rows), np.random.default_rng(seed)
+    draws = [rng.beta(found + 1 / k, rows - found + 1 / k, (DRAWS, k))]
+    if by_group:
+        draws.append(_recalls_of_groups(*by_group, rng))
     recalls = found / rows
     return {
-        "gmean": _percentiles(recalls.prod() ** (1 / k), drawn.prod(axis=1) ** (1 / k)),
-        "balanced_accuracy": _percentiles(recalls.mean(), drawn.mean(axis=1)),
+        "gmean": _percentiles(
+            recalls.prod() ** (1 / k), [d.prod(axis=1) ** (1 / k) for d in draws]
+        ),
+        "balanced_accuracy": _percentiles(recalls.mean(), [drawn.mean(axis=1) for drawn in draws]),
     }
+
+
+def _recalls_of_groups(found: Array, rows: Array, rng: np.random.Generator) -> Array:
+    """Recalls with groups weighed at random, as if others had come (Rubin, 1981)."""
+    drawn = []
+    for _ in range(DRAWS // DRAWN_AT_ONCE):
+        weights = rng.exponential(size=(DRAWN_AT_ONCE, len(rows)))
+        drawn.append((weights @ found) / (weights @ rows))
+    return np.concatenate(drawn)
 
 
 def probability_scores(labels: Array, probabilities: Array) -> dict[str, ScoreInterval]:
@@ -149,8 +166,9 @@ def losses(labels: Array, probabilities: Array) -> dict[str, tuple[Array, float]
     }
 
 
-def _percentiles(value: float, drawn: Array) -> ScoreInterval:
-    low, high = np.percentile(drawn, [2.5, 97.5])
+def _percentiles(value: float, draws: list[Array]) -> ScoreInterval:
+    ends = np.array([np.percentile(drawn, [2.5, 97.5]) for drawn in draws])
+    low, high = ends[:, 0].min(), ends[:, 1].max()
     return ScoreInterval(float(value), float(min(low, value)), float(max(high, value)))
 
 

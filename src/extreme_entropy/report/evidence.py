@@ -50,11 +50,7 @@ class Evidence:
     rows: Any  # a few of the rows themselves                                       (m, d)
     row_labels: Array  # (m,)
     telling: tuple[TellingRow, ...]
-
-    @property
-    def rare(self) -> int:
-        """Of two classes the one to be found: the rarer, or the second."""
-        return int(self.counts[1] <= self.counts[0])
+    rare: int  # of two classes the one to be found: the rarer in training, or the second
 
     @property
     def sampled(self) -> bool:
@@ -108,6 +104,7 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
         )
     labels, values = sample.kept()
     rows, row_labels = drawn.kept()
+    known = counts if classifier.trained_on is None else classifier.trained_on
     return Evidence(
         counts=counts,
         confusion=confusion,
@@ -118,6 +115,7 @@ def collect(classifier: Reported, batches: Iterable[tuple[Any, Any]]) -> Evidenc
         values=values,
         rows=rows,
         row_labels=row_labels,
+        rare=int(known[1] <= known[0]),
         telling=telling.chosen(counts),
     )
 

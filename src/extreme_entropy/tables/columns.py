@@ -32,6 +32,7 @@ KINDS = {
     "category": "categories",
 }
 NUMBER = r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$"
+DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"  # 1,234.50
 
 
@@ -43,6 +44,7 @@ class Column:
     kind: str  # a key of KINDS
     order: str = ""  # of year, month and day in dates of text; "" where they are as ISO has them
     lenient: bool = False  # whether cells that are not of the kind are missing
+    decimal_comma: bool = False  # whether 2,5 is two and a half
 
     def read(self, array: pa.Array) -> pa.Array:
         """Cells in the type of the column, null where nothing is known."""
@@ -147,10 +149,17 @@ def as_kind(array: pa.Array, column: Column) -> pa.Array:
         return _dates(array, column.order, column.lenient)
     if kind == "boolean" or pa.types.is_boolean(array.type):
         return array.cast(pa.bool_()).cast(pa.int8()).cast(pa.float64())
+    if column.decimal_comma and of_text:
+        array = with_points(array)
     if column.lenient and of_text:
         array = numbers_or_gaps(array)
     numbers = pc.cast(array, pa.float64(), safe=False)
     return pc.if_else(pc.is_finite(numbers), numbers, pa.scalar(None, pa.float64()))
+
+
+def with_points(texts: pa.Array) -> pa.Array:
+    """The same text, with a point for the comma of a number such as 2,5."""
+    return pc.replace_substring_regex(texts, DECIMAL_COMMA, r"\1.\2")
 
 
 def numbers_or_gaps(texts: pa.Array) -> pa.Array:

@@ -76,35 +76,42 @@ def estimate_gmean(
             f"{split.column}"
         )
     boosting = Boosting(X, seed) if baseline else None
-    found, theirs = np.zeros(len(classes)), np.zeros(len(classes))
+    # Counts of each group, where rows of a group are alike; all others are one.
+    groups = split.values if split.how == "group" else np.zeros(len(y))
+    groups = np.unique(groups, return_inverse=True)[1]
+    shape = (int(groups.max()) + 1, len(classes))
+    found, theirs, rows = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     chosen: Any = folds
     if progress:
         chosen = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
     for learnt, out in chosen:
         fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        found += _right(fitted.predict(X.take(out)) == y[out], labels[out], len(classes))
+        at = groups[out], labels[out]
+        np.add.at(rows, at, 1)
+        np.add.at(found, at, fitted.predict(X.take(out)) == y[out])
         if boosting:
-            right = boosting.predictions(learnt, y, out) == y[out]
-            theirs += _right(right, labels[out], len(classes))
+            np.add.at(theirs, at, boosting.predictions(learnt, y, out) == y[out])
     return GMeanEstimate(
-        *_gmean(found[judged], n[judged]),
+        *_gmean(found[:, judged], rows[:, judged], split),
         len(folds),
         tuple(label_text(label) for label in classes[~judged]),
         split=split.how,
         column=split.column,
         held_out=int(n.sum()),
-        baseline=BaselineEstimate(boosting.name, *_gmean(theirs[judged], n[judged]))
+        baseline=BaselineEstimate(boosting.name, *_gmean(theirs[:, judged], rows[:, judged], split))
         if boosting
         else None,
     )
 
 
-def _right(right: Array, labels: Array, n_classes: int) -> Array:
-    return np.bincount(labels, weights=right, minlength=n_classes)
-
-
-def _gmean(found: Array, n: Array) -> tuple[float, float, float]:
-    score = recall_scores(found, n)["gmean"]
+def _gmean(found: Array, rows: Array, split: Split) -> tuple[float, float, float]:
+    """GMean and its interval, from counts by group and class."""
+    if split.how != "group":
+        found, rows = found.sum(axis=0), rows.sum(axis=0)
+    else:
+        some = rows.any(axis=1)
+        found, rows = found[some], rows[some]
+    score = recall_scores(found, rows)["gmean"]
     return score.value or 0.0, score.low or 0.0, score.high or 0.0
 
 

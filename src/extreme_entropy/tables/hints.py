@@ -24,6 +24,9 @@ SEVERAL = 20  # rows, from which on their order shows something
 MANY = 100  # rows, from which on whole numbers that all differ may be an identifier
 MOST_NAMED = 5  # columns
 IN_ORDER = 0.95  # rank correlation of a date with the row number
+REPEATED = 0.1  # of the rows: as many that are equal to others are no chance
+VARIED = 0.5  # of the distinct rows: with as many values of one column, equal rows are no chance
+MOST_EQUAL = 20  # rows for a value, above which a column is one of categories
 ALIKE = 0.3  # how much more often than by chance neighbours share a label: 0 is chance, 1 always
 
 
@@ -35,7 +38,8 @@ def hints(X: pa.Table, labels: Array, some: Array, *, split: str = "random") -> 
     """
     leaks = _on_leaks(X.take(some), labels[some])
     order = _on_order(X, labels) if split == "random" else ""
-    return [hint for hint in (leaks, order, _on_identifiers(X)) if hint]
+    repeated = _on_repeats(X, labels) if split == "random" else ""
+    return [hint for hint in (leaks, order, repeated, _on_identifiers(X)) if hint]
 
 
 def _on_leaks(X: pa.Table, labels: Array) -> str:
@@ -126,6 +130,23 @@ def _on_order(X: pa.Table, labels: Array) -> str:
         f"{told[0].upper()}{told[1:]}. The estimate holds out rows at random; rows of a later time "
         "or of another group are harder to predict. If the order means time or groups, hold out "
         f"the last rows with {by_time}, or whole groups with --group COLUMN."
+    )
+
+
+def _on_repeats(X: pa.Table, labels: Array) -> str:
+    """Rows that come again, which a random split has on both sides."""
+    codes = [
+        column.combine_chunks().dictionary_encode(null_encoding="encode").indices.to_numpy()
+        for column in X.columns
+    ]
+    distinct, n = len(np.unique(np.column_stack([*codes, labels]), axis=0)), len(labels)
+    varied = max(len(np.unique(code)) for code in codes) >= max(VARIED * distinct, n / MOST_EQUAL)
+    if n < SEVERAL or distinct > (1 - REPEATED) * n or not varied:
+        return ""
+    return (
+        f"{1 - distinct / n:.0%} of the rows are equal to another one in all columns and in the "
+        "label. If they were repeated on purpose, the estimates are too good: fit the rows without "
+        "their repetitions."
     )
 
 

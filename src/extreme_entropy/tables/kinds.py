@@ -22,7 +22,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .columns import KINDS, NUMBER, Column, as_numbers, numbers_or_gaps
+from .columns import (
+    DECIMAL_COMMA,
+    KINDS,
+    NUMBER,
+    Column,
+    as_numbers,
+    numbers_or_gaps,
+    with_points,
+)
 from .dates import ORDERS, date_cells, look_like_dates, truth
 
 Array = np.ndarray[Any, Any]
@@ -32,6 +40,7 @@ SEVERAL = 20  # values, from which on numbers with a stray word are no categorie
 MOSTLY = 0.9  # of the cells, from which on a column of numbers or dates has strays
 HALF = 0.5  # of the cells, from which on text may have been meant for numbers
 FEW_STRAYS = 3  # different cells that are no numbers, up to which they mean that none is known
+LARGEST = 2.0**53  # up to which all whole numbers are different floats
 MOST_STRAYS = 20  # different cells that are no numbers, above which they are text
 MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 
@@ -76,6 +85,7 @@ class ColumnProfile:
     name: str
     type: pa.DataType | None  # None where only its cells can tell
     asked: Asked = field(default_factory=Asked)
+    decimal_commas: bool = False  # whether commas of the file are more likely decimal signs
     rows: int = 0
     missing: int = 0
     counts: Counter[str] | None = field(default_factory=Counter)  # of text; None: too many
@@ -148,7 +158,7 @@ class ColumnProfile:
             found = _counted(array)
             self._count(found)
         decided = self.type is not None or self.asked.kind not in ("", "number")
-        if not decided and self.fits["number"] == self.present:  # all so far
+        if not decided and self.fits["number"] == self.present and not self._has_commas(array):
             try:
                 values = as_numbers(array, Column(self.name, "number"))
             except pa.ArrowException:
@@ -162,6 +172,10 @@ class ColumnProfile:
         self.missing += array.null_count
         if array.null_count < len(array):
             self._classify(array, found or _counted(array), row_numbers)
+
+    def _has_commas(self, array: pa.Array) -> bool:
+        """Whether there are commas that may be decimal signs."""
+        return self.decimal_commas and bool(pc.any(pc.match_substring(array, ",")).as_py())
 
     def _count(self, found: tuple[pa.Array, pa.Array]) -> None:
         if self.counts is None:
@@ -178,7 +192,10 @@ class ColumnProfile:
     ) -> None:
         """Count which cells are of which kind."""
         texts, times = found[0], found[1].to_numpy(zero_copy_only=False)
-        for kind, fitting in _understood(texts, short=self.asked.kind == "date").items():
+        understood = _understood(
+            texts, short=self.asked.kind == "date", decimal_commas=self.decimal_commas
+        )
+        for kind, fitting in understood.items():
             self.fits[kind] += int(times[fitting].sum())
             if kind not in self.first_odd and not fitting.all():
                 cell = texts[int(np.argmin(fitting))]
@@ -200,9 +217,11 @@ class ColumnProfile:
             return self._as_asked()
         if self.type is not None:
             return Column(self.name, "text"), self._note_on_text()
-        for kind in ("number", "boolean"):
-            if self.fits[kind] == self.present:
-                return Column(self.name, kind), self._note_on_zeros()
+        if self.fits["number"] == self.present:
+            note = self._note_on_zeros() or self._note_on_commas()
+            return Column(self.name, "number", decimal_comma=self._decimal_comma), note
+        if self.fits["boolean"] == self.present:
+            return Column(self.name, "boolean"), ""
         if found := self._fitting_order():
             return self._dates(found)
         if self.fits["any number"] == self.present:
@@ -224,7 +243,14 @@ class ColumnProfile:
 
     @staticmethod
     def _kept(column: Column) -> str:
-        return column.order or "ymd" if column.kind == "date" else "any number"
+        if column.kind == "date":
+            return column.order or "ymd"
+        return "number" if column.decimal_comma else "any number"
+
+    @property
+    def _decimal_comma(self) -> bool:
+        """Whether commas are decimal signs: in most files of their kind, if that is possible."""
+        return self.fits["decimal comma"] > 0 and self.fits["number"] >= self.fits["any number"]
 
     @property
     def _several(self) -> bool:
@@ -243,7 +269,8 @@ class ColumnProfile:
         if kind == "date" and not order:
             order = max(ORDERS, key=lambda order: self.fits[order])
             note = self._note_on_order(order)
-        column = Column(self.name, kind, "" if order == "ymd" else order, lenient=True)
+        order, comma = "" if order == "ymd" else order, kind == "number" and self._decimal_comma
+        column = Column(self.name, kind, order, lenient=True, decimal_comma=comma)
         kept = self._kept(column)
         if self.fits["number"] == self.present and kind == "number":
             return column, ""
@@ -289,6 +316,17 @@ class ColumnProfile:
             f"numbers. If these are codes: --category {self._option}"
         )
 
+    def _note_on_commas(self) -> str:
+        """That decimal signs could be between thousands, where nothing tells."""
+        if not self._decimal_comma or self.fits["any number"] < self.present:
+            return ""
+        cell = next((text for text in self.counts or () if "," in text), "1,234")
+        return (
+            f"Commas in column {self.name!r} are read as decimal signs, as in {_shown(cell)}, "
+            "since the file is separated by semicolons. If they are between thousands, take them "
+            "out of the file."
+        )
+
     def _numbers_with_commas(self) -> tuple[Column, str]:
         _, cell = self.first_odd["number"]
         return Column(self.name, "number", lenient=True), (
@@ -300,7 +338,7 @@ class ColumnProfile:
         codes = self.whole and all(any(map(str.isdigit, stray)) for stray in self.strays)
         if codes or len(self.strays) > MOST_STRAYS:
             return Column(self.name, "text"), self._strays("number", "numbers", self._as_text)
-        column = Column(self.name, "number", lenient=True)
+        column = Column(self.name, "number", lenient=True, decimal_comma=self._decimal_comma)
         return column, self._strays("number", "numbers", self._as_gaps)
 
     def _strays(self, kept: str, kinds: str, end: str) -> str:
@@ -347,6 +385,11 @@ class ColumnProfile:
         if self.missing_as(column):
             return ""
         if self.low == self.high and column.kind == "number":
+            if abs(self.low) > LARGEST and (self.counts is None or len(self.counts) != 1):
+                return (
+                    "its numbers are too large to be distinguished; "
+                    f"--category {self._option} uses them as codes"
+                )
             return f"it is always {self.low:g}"
         if self.counts is not None and len(self.counts) == 1:
             return f"it is always {_shown(next(iter(self.counts)))}"
@@ -358,13 +401,16 @@ class ColumnProfile:
         return ""
 
 
-def _understood(texts: pa.Array, *, short: bool) -> dict[str, Array]:
+def _understood(texts: pa.Array, *, short: bool, decimal_commas: bool) -> dict[str, Array]:
     """Which of these cells are numbers, booleans, or dates in each order."""
+    numbers = with_points(texts) if decimal_commas else texts
     found = {
-        "number": truth(pc.match_substring_regex(texts, NUMBER)),
+        "number": truth(pc.match_substring_regex(numbers, NUMBER)),
         "any number": truth(numbers_or_gaps(texts).is_valid()),
         "boolean": truth(pc.match_substring_regex(texts, "(?i)^(true|false)$")),
     }
+    if decimal_commas:
+        found["decimal comma"] = truth(pc.match_substring_regex(texts, DECIMAL_COMMA))
     if not pc.any(pc.match_substring_regex(texts, MAY_BE_DATE), min_count=0).as_py():
         return found | {order: np.zeros(len(texts), bool) for order in ORDERS}
     dates = date_cells(texts)

@@ -57,7 +57,9 @@ def profile(
     for name in (target, *drop, *asked):
         source.require(name)
     profiles = {
-        name: ColumnProfile(name, _type(source, name), asked.get(name, Asked()))
+        name: ColumnProfile(
+            name, _type(source, name), asked.get(name, Asked()), source.decimal_commas
+        )
         for name in source.schema.names
         if name not in {target, *drop}
     }

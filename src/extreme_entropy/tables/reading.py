@@ -118,6 +118,7 @@ class Source:
     schema: pa.Schema
     typed: bool  # whether the types of columns are the file's own
     rows: int | None  # None where only a pass could tell
+    decimal_commas: bool = False  # whether commas in numbers are more likely decimal signs
     share: float = 0.0  # of the table that the present pass has read, where rows is None
 
     def __init__(self, name: str, schema: pa.Schema, rows: int | None = None) -> None:
@@ -207,6 +208,8 @@ class TextSource(Source):
         self._parts = [(part, _read_header(part, kind, encoding)) for part in parts]
         names = _common_names({part.name: header.names for part, header in self._parts})
         super().__init__(name, pa.schema([(name, pa.string()) for name in names]))
+        # The semicolon is chosen where the comma is the decimal sign.
+        self.decimal_commas: bool = any(header.separator == ";" for _, header in self._parts)
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         sizes = [part.path.stat().st_size for part, _ in self._parts]
@@ -232,9 +235,9 @@ class TextSource(Source):
                 for batch in reader:
                     self.share: float = (sum(sizes[:i]) + file.tell()) / max(1, sum(sizes))
                     cells = [
-                        _nulls_for_missing(array, empty, "")
+                        _nulls_for_missing(array, empty)
                         if name == target
-                        else shortened(_nulls_for_missing(array, missing, header.separator))
+                        else shortened(_nulls_for_missing(array, missing))
                         for name, array in zip(columns, batch.columns, strict=True)
                     ]
                     yield pa.RecordBatch.from_arrays(cells, columns)
@@ -357,10 +360,8 @@ def _read_header(part: Part, kind: str, encoding: str | None) -> Header:
     return Header([name.strip() for name in names], separator, rows, encoding)
 
 
-def _nulls_for_missing(texts: pa.Array, missing: pa.Array, separator: str) -> pa.Array:
+def _nulls_for_missing(texts: pa.Array, missing: pa.Array) -> pa.Array:
     texts = pc.utf8_trim_whitespace(texts)
-    if separator == ";":  # chosen where the comma is the decimal sign
-        texts = pc.replace_substring_regex(texts, r"^([+-]?\d+),(\d+)$", r"\1.\2")
     return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
 
 

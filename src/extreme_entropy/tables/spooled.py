@@ -54,9 +54,11 @@ def excel_sheet(path: Path) -> Spool:
                 ExtremeEntropyWarning,
             )
         writer, names = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL), None
+        blank = 0  # rows, which count as rows if others follow
         for i, row in enumerate(sheet.iter_rows(values_only=True), 1):
             cells = [_text(value) for value in row]
             if not any(cells):
+                blank += names is not None
                 continue
             if names is None:
                 names = _without_empty_end(cells)
@@ -66,7 +68,9 @@ def excel_sheet(path: Path) -> Spool:
                     f"Every column of {str(path)!r} must have a name; row {i} has a cell beyond "
                     f"the last named column, {names[-1]!r}. Name its column, or clear the cell."
                 )
+            writer.writerows([[""] * len(names)] * blank)
             writer.writerow((cells + [""] * len(names))[: len(names)])
+            blank = 0
     return spool
 
 
