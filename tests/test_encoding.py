@@ -588,3 +588,23 @@ def test_a_model_of_the_command_predicts_frames_with_text_gaps_and_dates_as_text
         strange = read.assign(seen=[day, *read["seen"][1:]])
         with pytest.raises(InputError, match="'seen' must hold dates"):
             model.predict(strange)
+
+
+@pytest.mark.parametrize("change", ["order", "rounding"])
+def test_log_odds_that_are_equal_stay_equal(change):
+    """Ranks of quantiles would otherwise hang on the last digit of a sum of weights."""
+    rng = np.random.default_rng(0)
+    y = (rng.random(400) < 0.3).astype(int)
+    towns = np.char.add("s", rng.integers(0, 60, 400).astype(str))
+    frame = pd.DataFrame({"x": rng.normal(size=400) + y, "town": towns})
+    weight = rng.choice([0.1, 0.2, 0.3], 400)
+    classifier = EEMClassifier(40, random_state=0)
+    expected = clone(classifier).fit(frame, y, weight).predict_proba(frame)
+    for seed in range(4):
+        order, other = np.arange(400), weight
+        if change == "order":
+            order = np.random.default_rng(seed).permutation(400)
+        else:
+            other = weight * (1 + 1e-15 * np.random.default_rng(seed).normal(size=400))
+        fitted = clone(classifier).fit(frame.iloc[order], y[order], other[order])
+        np.testing.assert_allclose(fitted.predict_proba(frame), expected, atol=1e-6)

@@ -218,3 +218,15 @@ def test_recalls_of_groups_with_one_row_each_have_the_intervals_of_rows():
     alone = recall_scores((found[:, None] * by_class).sum(axis=0), by_class.sum(axis=0))["gmean"]
     assert grouped.value == alone.value
     np.testing.assert_allclose([grouped.low, grouped.high], [alone.low, alone.high], atol=0.01)
+
+
+def test_rows_without_a_time_are_pointed_out(tmp_path, rng):
+    """They can be neither earlier nor later than others."""
+    days = np.where(np.arange(300) % 4 == 0, None, np.arange(300).astype(object))
+    x = rng.normal(size=300)
+    table = pa.table({"x": x, "day": pa.array(days, pa.int64()), "y": (x > 0).astype(str)})
+    write_table(tmp_path / "a.parquet", table.to_batches(), table.schema)
+    source = open_table(tmp_path / "a.parquet")
+    fitted = fit_table(source, "y", model="eem", size=10, time="day")
+    [note] = [note for note in fitted.facts.warnings if "take no part" in note]
+    assert note.startswith("25.0% of the rows have no value in 'day'")

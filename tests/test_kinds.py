@@ -352,3 +352,28 @@ def test_numbers_too_large_for_floats_are_not_called_constant(tmp_path):
     assert "x" not in found.columns.dropped
     _, _, found = seen(tmp_path, ["4111111111111111000"] * 90)
     assert found.columns.dropped["x"].startswith("it is always")
+
+
+@pytest.mark.parametrize(
+    "form", ["${:,}", "{}.5%", "{} kg", "({}.25)", "1'{:03}", "−{}", "{} €", "1\u202f{:03}"]
+)
+def test_text_that_looks_like_numbers_is_pointed_out(form, tmp_path):
+    """No option reads it, but its owner can write it otherwise."""
+    column, note, _ = seen(tmp_path, [form.format(i * 37 % 1000) for i in range(1, 90)])
+    assert column == Column("x", "text")
+    assert note.startswith("Column 'x' looks like numbers (")
+
+
+@pytest.mark.parametrize("form", ["A{}", "{}B", "{}-{}", "{}/1", "town {}"])
+def test_codes_do_not_look_like_numbers(form, tmp_path):
+    _, note, _ = seen(tmp_path, [form.format(i * 37 % 1000, i) for i in range(1, 90)])
+    assert "looks like numbers" not in note
+
+
+def test_what_looks_like_numbers_is_pointed_out_where_it_is_left_out(tmp_path):
+    """As text of which nearly all values differ, it would be an identifier."""
+    lines = [f"${i * 7919 % 100000:06},{i % 7},{'ab'[i % 2]}" for i in range(300)]
+    (tmp_path / "a.csv").write_text("\n".join(["income,z,y", *lines]))
+    fitted = fit_table(open_table(tmp_path / "a.csv"), "y", model="eem", size=10)
+    assert "income" in fitted.columns.dropped
+    assert any("'income' looks like numbers" in note for note in fitted.facts.warnings)

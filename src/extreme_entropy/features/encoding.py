@@ -33,6 +33,7 @@ MOST = 20  # categories with 0/1 columns; more have log-odds
 SMOOTHING = 10.0  # rows with the classes of the whole table, that each category is counted with
 MOST_LEFT_OUT = 2.0  # fair shares of a category, with a fold
 MOST_COUNTED = 2.0  # times that a row counts which stands for others
+DECIMALS = 9  # of log-odds
 DAY = 86_400.0  # seconds
 
 
@@ -333,7 +334,9 @@ def _log_odds(counts: Array, k: int) -> Array:
     else:
         odds = smoothed - np.log(by_fold.sum(axis=1, keepdims=True) + SMOOTHING)
     table = np.zeros((k + 2, N_FOLDS + 1, odds.shape[1]))
-    table[: len(counts)] = odds.swapaxes(1, 2)
+    # Without their last digits, which depend on the order of rows: equal ones stay equal, which
+    # matters to quantiles.
+    table[: len(counts)] = odds.swapaxes(1, 2).round(DECIMALS)
     return table
 
 

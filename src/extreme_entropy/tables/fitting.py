@@ -125,6 +125,7 @@ def fit_table(
     columns = profiled.columns
     if group is not None and group not in asked:
         columns = _without_group(columns, group)
+    noted = [column.name for column in columns.used if column.name in profiled.notes]
     columns = _without_identifiers(columns, sample.rows)
     X, y = columns.read(sample.rows), sample.labels
     n_estimated = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // len(columns.used)))
@@ -135,10 +136,15 @@ def fit_table(
         classifier.set_params(categorical_features=categories)
     if size is not None:
         classifier.set_params(**{SIZE_NAMES[model]: size})
-    notes = [profiled.notes[c.name] for c in columns.used if c.name in profiled.notes]
+    notes = [profiled.notes[name] for name in noted]
     notes += _on_small_classes(profiled.classes, profiled.counts)
     labels, few = np.searchsorted(profiled.classes, y), _some_of_each(y, MOST_HINTED, seed)
     notes += hints(X, labels, few, split=split.how)
+    if split.how == "time" and (undated := float(np.isnan(split.values).mean())):
+        notes.append(
+            f"{undated:.1%} of the rows have no value in {split.column!r}; they are learnt, and "
+            "take no part in the estimate by --time."
+        )
     with _library_warnings() as messages:
         estimate = estimate_gmean(
             *(classifier, X.take(some), y[some], seed),

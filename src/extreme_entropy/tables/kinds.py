@@ -42,6 +42,10 @@ HALF = 0.5  # of the cells, from which on text may have been meant for numbers
 FEW_STRAYS = 3  # different cells that are no numbers, up to which they mean that none is known
 LARGEST = 2.0**53  # up to which all whole numbers are different floats
 MOST_STRAYS = 20  # different cells that are no numbers, above which they are text
+# $16,947 and 9.3% and (255.57) and 1'234 and 70.1 kg
+LIKE_NUMBER = (
+    r"^\(?[-+−]?\s?[$€£¥]?\s?[-+−]?\d[\d.,'\s\x{a0}\x{202f}]*(\s?[%$€£¥]|\s[a-zA-Z]{1,3})?\)?$"
+)
 MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 
 
@@ -372,6 +376,13 @@ class ColumnProfile:
                 f"Column {self.name!r} looks like dates ({_shown(example)}), but is read as text. "
                 f"To read it as dates: --date {self._option}"
             )
+        if self.fits["looks like a number"] >= MOSTLY * self.present:
+            example = next(iter(self.counts or self.strays), "")
+            return (
+                f"Column {self.name!r} looks like numbers ({_shown(example)}), but is read as "
+                "text. Write them without signs of currencies, units and percent to have them "
+                "used as numbers."
+            )
         if self.type is None and self.fits["number"] >= HALF * self.present:
             return self._strays("number", "many numbers", self._as_text)
         return ""
@@ -407,6 +418,7 @@ def _understood(texts: pa.Array, *, short: bool, decimal_commas: bool) -> dict[s
     found = {
         "number": truth(pc.match_substring_regex(numbers, NUMBER)),
         "any number": truth(numbers_or_gaps(texts).is_valid()),
+        "looks like a number": truth(pc.match_substring_regex(texts, LIKE_NUMBER)),
         "boolean": truth(pc.match_substring_regex(texts, "(?i)^(true|false)$")),
     }
     if decimal_commas:
