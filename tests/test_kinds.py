@@ -364,7 +364,9 @@ def test_text_that_looks_like_numbers_is_pointed_out(form, tmp_path):
     assert note.startswith("Column 'x' looks like numbers (")
 
 
-@pytest.mark.parametrize("form", ["A{}", "{}B", "{}-{}", "{}/1", "town {}"])
+@pytest.mark.parametrize(
+    "form", ["A{}", "{}B", "{}-{}", "{}/1", "town {}", "10.0.{}.{}", "555 {:03} {:04}"]
+)
 def test_codes_do_not_look_like_numbers(form, tmp_path):
     _, note, _ = seen(tmp_path, [form.format(i * 37 % 1000, i) for i in range(1, 90)])
     assert "looks like numbers" not in note

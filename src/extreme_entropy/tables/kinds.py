@@ -44,7 +44,8 @@ LARGEST = 2.0**53  # up to which all whole numbers are different floats
 MOST_STRAYS = 20  # different cells that are no numbers, above which they are text
 # $16,947 and 9.3% and (255.57) and 1'234 and 70.1 kg
 LIKE_NUMBER = (
-    r"^\(?[-+−]?\s?[$€£¥]?\s?[-+−]?\d[\d.,'\s\x{a0}\x{202f}]*(\s?[%$€£¥]|\s[a-zA-Z]{1,3})?\)?$"
+    r"^\(?[-+−]?\s?[$€£¥]?\s?[-+−]?\d[\d,'\x{a0}\x{202f}]*(\.\d*)?"
+    r"(\s?[%$€£¥]|\s[a-zA-Z]{1,3})?\)?$"
 )
 MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 
