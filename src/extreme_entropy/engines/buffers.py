@@ -31,17 +31,18 @@ class _Buffers:
 
     def __call__(self, threads: int) -> int:
         """How many of so many threads may be inside BLAS at one time; MemoryError if none may."""
-        if threads <= self.mapped or self.mapped >= MOST:
+        wanted = min(threads, MOST)
+        if wanted <= self.mapped:
             return threads
         with self.lock:
-            while threads > self.mapped:
+            while wanted > self.mapped:
                 try:
-                    _map(threads, threads - self.mapped)
-                    self.mapped = threads
+                    _map(wanted, wanted - self.mapped)
+                    self.mapped = wanted
                 except MemoryError:
-                    if threads == 1:
+                    if wanted == 1:
                         raise
-                    threads = max(self.mapped, threads // 2, 1)
+                    wanted = threads = max(self.mapped, wanted // 2, 1)
         return threads
 
 

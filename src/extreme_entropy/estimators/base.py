@@ -302,12 +302,12 @@ class EntropyClassifier(EstimatorMixin):
                 ForcedWarning,
             )
         rest = self.summary_ - part
-        known = rest.rows.total
-        if not unknown and known is not None and abs(rest.counts.sum() - known) > DIGITS * known:
+        lost = rest.rows.lost(rest.counts) - self.summary_.rows.lost(self.summary_.counts)
+        if not unknown and lost > DIGITS * max(rest.counts.sum(), 1.0):
             raise ForgetError(
                 f"Rows to be forgotten must not outweigh all others; they weigh "
-                f"{part.counts.sum():g}, and sums with them have lost digits of the others, which "
-                f"weigh {known:g}. Nothing was changed. Fit anew on the rows that remain: redraw."
+                f"{part.counts.sum():g}, and sums with them have lost a weight of {lost:g} of the "
+                "others. Nothing was changed. Fit anew on the rows that remain: redraw."
             )
         self.summary_, self._predictor = rest, None
         return self

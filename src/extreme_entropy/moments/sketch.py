@@ -90,10 +90,9 @@ class RowSketch:
         fits = (rest >= 0) & (squares >= -rounding) & (squares <= most + rounding)
         return len(theirs.keys) - int(fits.sum())
 
-    @property
-    def total(self) -> float | None:
-        """The weight of all rows; None where only a sample of them is kept."""
-        return None if self.level else float(self.weights.sum())
+    def lost(self, counts: Array) -> float:
+        """How much counts differ from the weight of all rows; 0 where only some rows are kept."""
+        return 0.0 if self.level else abs(float(self.weights.sum()) - float(counts.sum()))
 
     def share_of(self, other: RowSketch) -> float:
         """The share of the other's rows that were learnt; 0 where they may be like them by chance.
