@@ -639,7 +639,7 @@ def test_rows_never_come_to_the_client(client, rows, monkeypatch):
     X_ = da.random.default_rng(0).normal(size=(400_000, D), chunks=(100_000, -1))
     new("EEM rbf").fit(X_, (X_[:, 0] > 1).astype(int))
     assert len(came) == 2
-    assert sum(came) < 0.05 * X_.nbytes + 16 * MOST
+    assert sum(came) < 0.05 * X_.nbytes + 24 * MOST
 
 
 def killed_once(part, folder, visit, block_info=None):

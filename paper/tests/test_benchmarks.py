@@ -64,7 +64,7 @@ def test_the_pages_we_keep_are_what_the_rows_give(page, made):
         ("docs/guide/large-data.md", streaming.page),
         ("docs/guide/onnx.md", onnx.page),
         ("docs/guide/deploying.md", sizes.page),
-        ("docs/guide/integrations.md", boosting.page),
+        ("docs/guide/rare-class.md", boosting.page),
     ],
 )
 def test_tables_in_the_librarys_pages_are_what_the_rows_give(page, embedded):

@@ -29,7 +29,7 @@ from .front_page import measured_on as where
 from .markdown import embed
 from .samples import paper_rows
 
-PAGE = ROOT / "docs" / "guide" / "integrations.md"
+PAGE = ROOT / "docs" / "guide" / "rare-class.md"
 MOST, SPLITS, ROUNDS, SIZE = 4000, 3, 10, 100
 ALONE = "the classifier alone"
 # Name: whether weights are balanced, and the learning rate.
@@ -107,7 +107,7 @@ def table() -> list[str]:
 
 
 def page(text: str) -> str:
-    """The page about other libraries with its table made anew."""
+    """The page about rare classes with its table made anew."""
     return embed(text, "boosting", table())
 
 
