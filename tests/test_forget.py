@@ -204,7 +204,7 @@ def test_a_row_that_outweighs_all_others_is_not_taken_out_of_their_sums(rng):
     heavy = {"X": X[:1] + 0.01, "y": y[:1], "sample_weight": [1e15]}
     classifier.partial_fit(**heavy)
     before = classifier.predict_proba(X)
-    with pytest.raises(ForgetError, match="lost a weight of [0-9]+ of the others"):
+    with pytest.raises(ForgetError, match=r"lost a weight of [0-9]+ of the others"):
         classifier.forget(**heavy)
     np.testing.assert_array_equal(classifier.predict_proba(X), before)
     light = {"X": X[:1] + 0.02, "y": y[:1], "sample_weight": [1e4]}
