@@ -1066,9 +1066,11 @@ def test_the_table_that_is_read_is_not_replaced(command, home, tmp_path):
 
 
 def test_rows_that_two_models_have_learnt_are_pointed_out(home, tmp_path):
-    shutil.copy(home / "m.eem", tmp_path / "copy.eem")
-    done = eem("merge", home / "m.eem", tmp_path / "copy.eem", "-o", tmp_path / "both.eem")
-    assert "Note: 100 % of the rows of" in done.stderr
+    copies = [tmp_path / "b.eem", tmp_path / "c.eem"]
+    for copy in copies:
+        shutil.copy(home / "m.eem", copy)
+    done = eem("merge", home / "m.eem", *copies, "-o", tmp_path / "all.eem")
+    assert [f"Note: 100 % of the rows of {str(c)!r}" in done.stderr for c in copies] == [True, True]
 
 
 def test_a_label_has_one_cost(home):

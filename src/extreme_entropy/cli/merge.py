@@ -29,14 +29,16 @@ def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
     check_writable(output)
     first, *others = (TableModel.load(path) for path in models)
     merged = first.merged(others)
+    before = [first.classifier.summary_.rows]
     for path, other in zip(models[1:], others, strict=True):
-        share = first.classifier.summary_.rows.share_of(other.classifier.summary_.rows)
-        if share:
+        rows = other.classifier.summary_.rows
+        if share := max(known.share_of(rows) for known in before):
             click.echo(
-                f"Note: {100 * share:.0f} % of the rows of {str(path)!r} are among those of "
-                f"{str(models[0])!r}, too; they count twice.",
+                f"Note: {100 * share:.0f} % of the rows of {str(path)!r} are among those of a "
+                "model before it, too; they count twice.",
                 err=True,
             )
+        before.append(rows)
     facts = replace(merged.facts, command=command_line(), merged=tuple(map(str, models)))
     replace(merged, facts=facts).save(output)
     if as_json:

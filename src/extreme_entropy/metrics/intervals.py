@@ -110,11 +110,9 @@ def recall_scores(found: Array, rows: Array, seed: int = 0) -> dict[str, ScoreIn
     draws = [rng.beta(found + 1 / k, rows - found + 1 / k, (DRAWS, k))]
     if by_group:
         draws.append(_recalls_of_groups(*by_group, rng))
-    recalls = found / rows
+    recalls, gmeans = found / rows, [drawn.prod(axis=1) ** (1 / k) for drawn in draws]
     return {
-        "gmean": _percentiles(
-            recalls.prod() ** (1 / k), [d.prod(axis=1) ** (1 / k) for d in draws]
-        ),
+        "gmean": _percentiles(recalls.prod() ** (1 / k), gmeans),
         "balanced_accuracy": _percentiles(recalls.mean(), [drawn.mean(axis=1) for drawn in draws]),
     }
 
