@@ -581,6 +581,41 @@ def test_an_interrupted_run_ends_at_once_and_says_what_is_kept(tmp_path, paper_d
     assert len([row for row in read(path) if "dataset" in row]) < 1320
 
 
+INTERRUPTED = """
+import os, signal, sys
+from concurrent.futures import _base
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+
+class Interrupting(_base._AcquireFutures):
+    def __enter__(self):  # as Ctrl-C does where it comes just before the body of `with`
+        super().__enter__()
+        os.kill(os.getpid(), signal.SIGINT)
+
+if __name__ == "__main__":
+    from killed_runs import experiment
+    _base._AcquireFutures = Interrupting
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        experiment(Path({path!r}))
+    except KeyboardInterrupt:
+        print("interrupted", flush=True)
+"""
+
+
+def test_an_interrupt_amid_the_locks_of_the_pool_ends_the_run(tmp_path, paper_data):
+    """It is raised between calls of the pool, whose thread would otherwise wait for ever."""
+    paper_data("sonar")
+    script = tmp_path / "interrupted.py"
+    tests, path = str(Path(__file__).parent), str(tmp_path / "rows.jsonl")
+    script.write_text(INTERRUPTED.format(tests=tests, path=path))
+    done = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.stdout == "interrupted\n", done.stderr
+    assert done.returncode == 0
+
+
 def children(pid):
     """The processes a process has started."""
     listed = Path(f"/proc/{pid}/task/{pid}/children")

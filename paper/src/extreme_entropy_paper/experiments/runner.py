@@ -11,12 +11,15 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from multiprocessing import active_children, get_context, parent_process
 from pathlib import Path
-from threading import Thread
+from threading import Thread, current_thread, main_thread
+from types import FrameType
 
 from .. import facts
 from ..errors import WorkerError
 from ..store import Row, Store
 from .jobs import Job
+
+POLL = 0.1  # seconds until an interrupt is noticed
 
 
 def run(
@@ -47,9 +50,10 @@ def run(
         jobs = iter([job for job, reason in waiting if not reason])
         watch(done, total)
         workers = n_jobs or os.cpu_count() or 1
-        with _pool(workers) as pool:
+        with _pool(workers) as pool, _deferred_interrupts() as raise_interrupt:
             running: dict[Future[list[Row]], Job] = {}
             while True:
+                raise_interrupt()
                 while len(running) < 2 * workers and time.monotonic() < deadline:
                     following = next(jobs, None)
                     if following is None:
@@ -58,7 +62,7 @@ def run(
                         running[pool.submit(work, following)] = following
                 if not running:
                     break
-                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                for future in wait(running, POLL, return_when=FIRST_COMPLETED).done:
                     job = running.pop(future)
                     try:
                         found = future.result()
@@ -91,6 +95,38 @@ def _pool(workers: int) -> Iterator[ProcessPoolExecutor]:
                     "--jobs."
                 ) from error
             raise
+
+
+@contextmanager
+def _deferred_interrupts() -> Iterator[Callable[[], None]]:
+    """Hold back SIGINT and SIGTERM until the function that this yields is called, which raises.
+
+    An exception raised while the pool holds one of its own locks would leave it locked; the pool's
+    thread would then wait for it forever, and the interpreter with it, when it exits.
+    """
+    received: list[int] = []
+
+    def note(number: int, frame: FrameType | None) -> None:
+        received.append(number)
+
+    def raise_interrupt() -> None:
+        if received:
+            raise KeyboardInterrupt
+
+    before = {}
+    if current_thread() is main_thread():  # only there may handlers be set
+        both = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: handler for number, handler in both.items() if callable(handler)}
+    for number in before:
+        signal.signal(number, note)
+    try:
+        yield raise_interrupt
+    except BrokenProcessPool:
+        raise_interrupt()  # the signal reached the workers too, and they ended first
+        raise
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
