@@ -14,7 +14,16 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-SHARES = {"estimators": 0.3, "models": 0.2, "command": 0.3}  # of the time; the rest: interruptions
+SHARES = {  # of the time; the rest: interruptions
+    "estimators": 0.15,
+    "batches": 0.12,
+    "threads": 0.1,
+    "workers": 0.08,
+    "models": 0.12,
+    "command": 0.15,
+    "streams": 0.1,
+    "excel": 0.08,
+}
 FULL = {"kills": 100, "disks": 20, "limits": 20}  # interruptions in half an hour
 
 

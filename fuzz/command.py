@@ -10,14 +10,10 @@ findings, printed with what to give for a replay.
 
 from __future__ import annotations
 
-import shutil
-import signal
-import subprocess
 import sys
-import tempfile
-import time
 import traceback
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from . import main
+from .serving import replay, run, serve
 
 Rng = np.random.Generator
 
@@ -228,100 +225,8 @@ def _run(*words: Any) -> str:
     return "refused"
 
 
-def _serve() -> None:
-    """In the child: cases by their numbers from stdin, one line for each to stdout."""
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    for line in sys.stdin:
-        seed, case, folder = line.rstrip("\n").split(" ", 2)
-        try:
-            answer = run_case(int(seed), int(case), Path(folder))
-        except Exception as error:
-            answer = f"finding {type(error).__name__}: {error}"
-        print(answer.encode("unicode_escape").decode(), flush=True)
-
-
-class _Child:
-    """A process that serves cases, and is started again after its end."""
-
-    def __init__(self) -> None:
-        self._process: subprocess.Popen[str] | None = None
-
-    def ask(self, seed: int, case: int, folder: Path) -> str:
-        """How a case ended, or what ended the process."""
-        if self._process is None:
-            command = [sys.executable, "-X", "faulthandler", "-m", "fuzz.command", "--serve"]
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                cwd=Path(__file__).parents[1],
-            )
-        child = self._process
-        assert child.stdin is not None
-        assert child.stdout is not None
-        child.stdin.write(f"{seed} {case} {folder}\n")
-        child.stdin.flush()
-        before = signal.signal(signal.SIGALRM, lambda *_: child.kill())
-        signal.alarm(SECONDS)
-        try:
-            answer = child.stdout.readline().strip()
-        finally:
-            late = not signal.alarm(0)
-            signal.signal(signal.SIGALRM, before)
-        if answer:
-            return answer
-        self.end()
-        code = child.returncode
-        return f"finding: no end after {SECONDS} s" if late else f"finding: ended with {code}"
-
-    def end(self) -> None:
-        """No more cases."""
-        if self._process is not None:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
-            self._process.stdin.close()
-            self._process.wait()
-            self._process.stdout.close()
-            self._process = None
-
-
-def run(seconds: float, seed: int) -> int:
-    """Cases for so many seconds; how many there were. Findings are printed, and are an error."""
-    end, case = time.monotonic() + seconds, 0
-    ended: dict[str, int] = {}
-    child = _Child()
-    try:
-        while time.monotonic() < end or not case:
-            folder = Path(tempfile.mkdtemp())
-            try:
-                answer = child.ask(seed, case, folder)
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-            word = answer.split(" ", 1)[0].rstrip(":")
-            ended[word] = ended.get(word, 0) + 1
-            if word == "finding":
-                print(f"--seed {seed} --case {case}: {answer[:900]}", flush=True)
-            case += 1
-    finally:
-        child.end()
-    print(f"{case} cases: {', '.join(f'{n} {word}' for word, n in sorted(ended.items()))}")
-    if ended.get("finding"):
-        raise AssertionError(f"{ended['finding']} findings")
-    return case
-
-
-def replay(seed: int, case: int) -> str:
-    """One case again; its files are kept."""
-    folder = Path(tempfile.mkdtemp())
-    return f"{run_case(seed, case, folder)} in {folder}"
-
-
 if __name__ == "__main__":
     if "--serve" in sys.argv:  # the child of a run
-        _serve()
+        serve(run_case, MEMORY)
     else:
-        main(__doc__, run, replay)
+        main(__doc__, partial(run, "command", SECONDS), partial(replay, run_case))

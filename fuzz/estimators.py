@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import pickle
 import tempfile
-import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +21,7 @@ from sklearn.base import clone
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier, load
 from extreme_entropy.errors import ForgetError
 
-from . import main
+from . import main_of_checks
 
 Array = np.ndarray[Any, Any]
 
@@ -95,7 +93,7 @@ def check(rng: np.random.Generator) -> None:
     ours, merged = drawn.twin(), drawn.twin()
     for rows in parts:
         ours.partial_fit(at(X, rows), y[rows])
-        merged.merge(drawn.twin().partial_fit(at(X, rows), y[rows]))
+        merged.merge(drawn.twin().partial_fit(at(X, rows), y[rows]), force=True)
     assert_same(ours, drawn, X, "partial_fit")
     assert_same(merged, drawn, X, "merge")
     weight = rng.integers(1, 4, len(y))
@@ -134,28 +132,5 @@ def check(rng: np.random.Generator) -> None:
             raise AssertionError("negative weights were taken")
 
 
-def run(seconds: float, seed: int) -> int:
-    """Cases for so many seconds; how many there were. Findings are printed, and are an error."""
-    end, case, findings = time.monotonic() + seconds, 0, 0
-    while time.monotonic() < end or not case:
-        try:
-            run_case(seed, case)
-        except Exception as error:
-            findings += 1
-            print(f"--seed {seed} --case {case}: {type(error).__name__}: {str(error)[:300]}")
-        case += 1
-    print(f"{case} cases: {findings} findings")
-    if findings:
-        raise AssertionError(f"{findings} findings")
-    return case
-
-
-def run_case(seed: int, case: int) -> None:
-    """One case, which follows from the seed and its number."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        check(np.random.default_rng([seed, case]))
-
-
 if __name__ == "__main__":
-    main(__doc__, run, run_case)
+    main_of_checks(__doc__, check)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-from extreme_entropy.machine import relevance
+from extreme_entropy.drawing import relevance
 
 # Fixed examples on every run and machine; numerical work is slower than the default deadline.
 settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=60)

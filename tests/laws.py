@@ -5,16 +5,11 @@ import numpy as np
 from extreme_entropy.features.feature_map import same
 
 
-def summaries_of(classifier):
-    """The summary of each leaf, or the only one."""
-    return getattr(classifier.summary_, "leaves", (classifier.summary_,))
-
-
 def numbers(classifier):
     """n, m, S, t and q of each leaf, class and fold, with the scale of each for that class."""
-    for summary in summaries_of(classifier):
-        for c, row in enumerate(summary.moments):
-            whole = summary.of_class(c)
+    for moments in classifier.summary_.leaves:
+        for c, row in enumerate(moments.cells):
+            whole = moments.of_class(c)
             spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))
             cubic = whole.quartic**0.75 * whole.n**0.25
             for cell in row:

@@ -109,7 +109,7 @@ def test_scikit_learn_checks(estimator, check):
 def hidden(machine, X):
     """φ(X), written out for the paper's nsig: features in [0, 1], w and b uniform."""
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine._outputs.phi.parts[0].layer
+    layer = machine._outputs.phi.only().parts[0].layer
     return 1 / (1 + np.exp(-Z @ layer.weights + layer.biases))
 
 
@@ -192,7 +192,7 @@ def test_the_sums_are_those_that_eem_keeps():
     welm = WELMClassifier(20, activation="rbf", solver="sums", random_state=7).fit(X, y)
     assert same(eem.feature_map_, welm._outputs.phi)
     T, weights = np.array([[-1.0], [1.0]]), 1 / np.bincount(y)
-    theirs = beta_from_sums(eem.summary_, T, weights, 0.0, X.dtype)
+    theirs = beta_from_sums(eem.summary_.leaves[0], T, weights, 0.0, X.dtype)
     np.testing.assert_array_equal(welm.beta_, theirs[:, 0])
 
 
@@ -329,7 +329,7 @@ def test_gamma_is_that_of_eekm():
     X, y = table(n=700)
     ours = LSSVMClassifier(random_state=4).fit(X, y)
     theirs = EEKMClassifier(500, kernel="rbf", scale="minmax", random_state=4).fit(X, y)
-    assert ours.gamma_ == -theirs.feature_map_.parts[0].layer.columns[-2, 0]
+    assert ours.gamma_ == -theirs.feature_map_.only().parts[0].layer.columns[-2, 0]
 
 
 def test_each_class_of_many_is_a_machine_of_its_own():

@@ -4,10 +4,13 @@ import hashlib
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
@@ -27,11 +30,12 @@ from extreme_entropy import (
     load,
     persistence,
 )
+from extreme_entropy.drawing import relevance
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators import arrow
 from extreme_entropy.estimators import batches as batching
 from extreme_entropy.estimators.base import EntropyClassifier
-from extreme_entropy.machine import relevance
+from extreme_entropy.files import workplace
 
 KILLS = {"EEM": 20, "forest": 8}
 KILLED = {
@@ -75,8 +79,8 @@ def digest(machine):
     total = hashlib.sha256(machine.means_.tobytes() + machine.variances_.tobytes())
     if hasattr(machine, "beta_"):
         total.update(machine.beta_.tobytes())
-    for summary in getattr(machine.summary_, "leaves", (machine.summary_,)):
-        for cell in (cell for row in summary.moments for cell in row):
+    for moments in machine.summary_.leaves:
+        for cell in (cell for row in moments.cells for cell in row):
             total.update(cell.mean.tobytes() + cell.scatter.tobytes() + cell.cubic.tobytes())
             total.update(np.array([cell.n, cell.quartic]).tobytes())
     return total.hexdigest()
@@ -302,8 +306,8 @@ def test_a_checkpoint_is_on_disk_before_it_takes_its_place(tmp_path, monkeypatch
     monkeypatch.setattr(os, "replace", watched_rename)
     interrupted(tmp_path / "fit.eem")
     written, named, _, placed, folder = done[:5]
-    assert written.startswith("sync .fit.eem.new/")
-    assert named.startswith("to .fit.eem.new/")
+    assert re.match(r"sync \.fit\.eem\.[0-9a-f]{16}\.checkpoint/", written)
+    assert re.match(r"to \.fit\.eem\.[0-9a-f]{16}\.checkpoint/", named)
     assert [placed, folder] == ["to fit.eem", "sync ."]
 
 
@@ -337,6 +341,59 @@ def test_a_fit_that_fails_keeps_its_checkpoint(tmp_path):
     assert "This was batch" in error.value.__notes__[0]
     machine = new().fit_batches(in_batches(X, y), checkpoint=path, every=3)
     assert digest(machine) == digest(new().fit_batches(in_batches(X, y)))
+
+
+def test_a_folder_of_the_user_is_never_removed(tmp_path):
+    """Whatever its name: it stays with all that is in it."""
+    path = tmp_path / "fit.eem"
+    interrupted(path, after=8)
+    names = [".fit.eem.new", ".fit.eem.part", f".fit.eem.{'0' * 16}.checkpoint"]
+    for name in names:
+        (tmp_path / name / "inner").mkdir(parents=True)
+        (tmp_path / name / "inner" / "thesis.txt").write_text("years of work")
+    new().fit_batches(in_batches(*table()), checkpoint=path, every=3)
+    assert sorted(file.name for file in tmp_path.iterdir()) == sorted(names)
+    assert all((tmp_path / name / "inner" / "thesis.txt").exists() for name in names)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="folders cannot be locked on Windows")
+def test_what_a_killed_fit_left_is_removed_and_what_a_running_one_writes_is_not(tmp_path):
+    """A fit locks the folder that it writes to, for as long as it lives."""
+    path = tmp_path / "fit.eem"
+    with workplace(path) as in_use:
+        (in_use / "half").write_text("half a checkpoint")
+        left = tmp_path / f".fit.eem.{'f' * 16}.checkpoint"
+        left.mkdir()
+        (left / "half").write_text("half a checkpoint")
+        interrupted(path, after=8)
+        assert not left.exists()
+        assert (in_use / "half").read_text() == "half a checkpoint"
+    assert [file.name for file in tmp_path.iterdir()] == ["fit.eem"]
+
+
+def test_fits_at_the_same_time_may_share_a_checkpoint(tmp_path):
+    """Each ends with the bits of a fit alone, also if another removes the checkpoint meanwhile."""
+    expected = digest(new().fit_batches(in_batches(*table())))
+    together = threading.Barrier(3)
+
+    def fit(_):
+        together.wait()
+        path = tmp_path / "fit.eem"
+        return digest(new().fit_batches(in_batches(*table()), checkpoint=path, every=1))
+
+    with ThreadPoolExecutor(3) as pool:
+        assert set(pool.map(fit, range(3))) == {expected}
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_checkpoint_that_is_removed_while_it_is_opened_is_no_checkpoint(tmp_path, monkeypatch):
+    """Another fit may end between the look and the reading."""
+    path = tmp_path / "fit.eem"
+    interrupted(path, after=8)
+    read = persistence.read
+    monkeypatch.setattr(persistence, "read", lambda place: (path.unlink(), read(place)))
+    machine = new().fit_batches(in_batches(*table()), checkpoint=path, every=3)
+    assert digest(machine) == digest(new().fit_batches(in_batches(*table())))
 
 
 # -------------------------------------------------------------------- killed

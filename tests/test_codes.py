@@ -78,10 +78,10 @@ def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
     """φ is frozen with the moved landmarks: by codes or measured, saved or not, it is one φ."""
     X = mixed_columns(rng, 600)
     y = (X[:, 0] + X[:, 12] + 0.3 * rng.normal(size=600) > 0.5).astype(int)
-    monkeypatch.setattr("extreme_entropy.estimators.tables.MANY_ROWS", 500)
+    monkeypatch.setattr("extreme_entropy.drawing.specification.MANY_ROWS", 500)
     ours = classifier.fit(X, y)
     phi = ours.feature_map_
-    assert any(isinstance(p.layer, Coded) for p in phi.in_precision(X.dtype).parts)
+    assert any(isinstance(p.layer, Coded) for p in phi.only().in_precision(X.dtype).parts)
     ours.save(tmp_path / "m.eem")
     again = load(tmp_path / "m.eem")
     assert np.array_equal(again.predict_proba(X), ours.predict_proba(X))
@@ -90,7 +90,7 @@ def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
     np.testing.assert_allclose(single, expected, atol=1e-3 * abs(expected).max())
     monkeypatch.setattr("extreme_entropy.features.codes.CHEAP", -1)
     theirs = load(tmp_path / "m.eem").decision_function(X)
-    assert not any(isinstance(p.layer, Coded) for p in phi.in_precision(X.dtype).parts)
+    assert not any(isinstance(p.layer, Coded) for p in phi.only().in_precision(X.dtype).parts)
     np.testing.assert_allclose(expected, theirs, atol=1e-9 * abs(theirs).max())
 
 
@@ -99,7 +99,7 @@ def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(
     classifier, rng, monkeypatch
 ):
     """More landmarks are more sampled rows, and neither knots nor widths may depend on those."""
-    monkeypatch.setattr("extreme_entropy.estimators.tables.MANY_ROWS", 500)
+    monkeypatch.setattr("extreme_entropy.drawing.specification.MANY_ROWS", 500)
     X = mixed_columns(rng, 1300)
     y = (X[:, 0] + X[:, 12] > 0.5).astype(int)
     name = "n_hidden" if isinstance(classifier, EEMClassifier) else "n_landmarks"

@@ -15,6 +15,7 @@ from datetime import datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
@@ -278,6 +279,48 @@ def test_columns_of_the_input_are_copied_to_the_output(home, tmp_path):
     assert "Did you mean 'name'?" in shown
 
 
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\tx", "\rx", "＝1+1"]
+HARMLESS = ["-5", "+3.5e-7", "-1,234.5", "-2,5", "a=b", "'x", "2024-01-02"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_cells_that_a_spreadsheet_would_run_are_escaped_on_demand(ending, home, tmp_path):
+    """Text, labels and names get an apostrophe; numbers, also those in text, stay numbers."""
+    n = 120
+    rng = np.random.default_rng(0)
+    label = np.arange(n) % 2
+    cells = [(FORMULAS + HARMLESS)[i % 14] for i in range(n)]
+    table = pa.table(
+        {
+            "=name": cells,
+            "x": -1.0 - label - rng.random(n),
+            "y": np.where(label, "=yes", "-no"),
+        }
+    )
+    path, model, out = tmp_path / "a.parquet", tmp_path / "m.eem", tmp_path / f"out.{ending}"
+    eem("fit", write(table, path), "--target", "y", *QUICK, "-o", model)
+    words = ("predict", model, path, "--keep", "=name", "--keep", "x", "-o", out)
+    read = pa_csv.ParseOptions(delimiter="\t" if ending == "tsv" else ",", newlines_in_values=True)
+    eem(*words)
+    raw = pa_csv.read_csv(out, parse_options=read)
+    assert raw["=name"].to_pylist() == cells
+    eem(*words, "--escape-formulas")
+    answer = pa_csv.read_csv(out, parse_options=read)
+    assert answer.column_names == ["'=name", "x", "prediction"]
+    assert answer["x"].equals(raw["x"])
+    assert set(answer["prediction"].to_pylist()) == {"'=yes", "'-no"}
+    expected = ["'" + cell if cell in FORMULAS else cell for cell in cells]
+    assert answer["'=name"].to_pylist() == expected
+    assert '"\'-no"' in eem("predict", model, path, "--escape-formulas").stdout
+
+
+def test_formulas_are_escaped_in_text_files_only(home, tmp_path):
+    """Other files have types, by which a program knows text from formulas."""
+    words = ("predict", home / "m.eem", home / "new.parquet", "--escape-formulas")
+    done = eem(*words, "-o", tmp_path / "out.parquet", code=2)
+    assert "--escape-formulas is for CSV and TSV" in done.stderr
+
+
 def test_priors_change_without_refitting(home, tmp_path):
     """`--priors empirical` is `with_costs(priors="empirical")`, and the same from the fit on."""
     new, out, model = home / "new.parquet", tmp_path / "out.parquet", tmp_path / "m.eem"
@@ -523,6 +566,19 @@ def test_the_estimate_says_what_it_was_made_on(tmp_path, monkeypatch):
     assert "Estimated GMean: none, since a model made with --like is a part" in shown
 
 
+def test_a_part_of_categories_unknown_to_the_first_model_is_pointed_out(tmp_path):
+    """Once, in the words of the command."""
+    first, rows = tmp_path / "first.eem", people()
+    other = rows.set_column(3, "city", pa.array(np.where(np.arange(300) % 2, "Oslo", "Lima")))
+    table = write(rows, tmp_path / "rows.parquet")
+    eem("fit", table, "--target", "ill", *QUICK, "-o", first)
+    words = "--like", first, "-o", tmp_path / "part.eem"
+    shown = eem("fit", write(other, tmp_path / "other.parquet"), *words)
+    assert (shown.stdout + shown.stderr).count("categories that the model does not know") == 1
+    shown = eem("fit", table, *words)
+    assert "does not know" not in shown.stdout + shown.stderr
+
+
 def test_gaps_are_described_by_what_becomes_of_them(tmp_path):
     """Numbers, dates and text each have their own way."""
     day = [None if i % 7 == 0 else datetime(2020, 1, 1 + i % 28) for i in range(300)]
@@ -548,7 +604,7 @@ def test_a_table_from_standard_input_is_fitted_and_predicted(home, tmp_path):
     assert answers.count("\n") == 301
     assert answers == process("predict", model, table, "--keep", "name").stdout
     done = process("predict", model, "-", stdin=subprocess.DEVNULL, code=1)
-    assert "'standard input' cannot be read as CSV (Empty CSV file)" in done.stderr
+    assert "Standard input must be a table; it is a device" in done.stderr
 
 
 def test_text_in_another_encoding_is_fitted_with_a_note(tmp_path):
@@ -877,7 +933,7 @@ def test_a_closed_pipe_is_no_traceback(home, long_table):
     said = child.stderr.read()
     child.stderr.close()
     assert child.wait() == 1
-    assert said == "Error: The output was closed before all was written.\n"
+    assert said == ""
 
 
 PEAK = """
@@ -895,17 +951,6 @@ def peak_megabytes(*words):
     code, kilobytes = map(int, done.stdout.split())
     assert code == 0, done.stderr
     return kilobytes / 1024
-
-
-def test_a_pipe_closed_before_a_short_answer_is_no_traceback(home):
-    """The answer fits into a buffer, which Python would try to write once more at its end."""
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [*EEM, "predict", str(home / "m.eem"), str(home / "new.parquet")]
-    done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
-    os.close(writer)
-    assert done.returncode == 1
-    assert done.stderr == "Error: The output was closed before all was written.\n"
 
 
 def test_memory_does_not_grow_with_the_table(tmp_path):
@@ -1065,12 +1110,18 @@ def test_the_table_that_is_read_is_not_replaced(command, home, tmp_path):
     assert (tmp_path / "rows.csv").read_text().startswith("age,ill")
 
 
-def test_rows_that_two_models_have_learnt_are_pointed_out(home, tmp_path):
-    copies = [tmp_path / "b.eem", tmp_path / "c.eem"]
-    for copy in copies:
-        shutil.copy(home / "m.eem", copy)
-    done = eem("merge", home / "m.eem", *copies, "-o", tmp_path / "all.eem")
-    assert [f"Note: 100 % of the rows of {str(c)!r}" in done.stderr for c in copies] == [True, True]
+def test_rows_that_two_models_have_learnt_are_not_counted_twice_unless_forced(home, tmp_path):
+    shutil.copy(home / "m.eem", tmp_path / "b.eem")
+    words = ["merge", home / "m.eem", tmp_path / "b.eem", "-o", tmp_path / "all.eem"]
+    done = eem(*words, code=1)
+    assert f"100 % of the rows of {str(tmp_path / 'b.eem')!r}" in done.stderr
+    assert "use --force" in done.stderr
+    assert not (tmp_path / "all.eem").exists()
+    eem(*words, "--force")
+    rows = TableModel.load(home / "m.eem").facts.rows
+    assert TableModel.load(tmp_path / "all.eem").facts.rows == 2 * rows
+    eem("merge", home / "m.eem", home / "m.eem", "-o", tmp_path / "all.eem", "--force")
+    assert TableModel.load(tmp_path / "all.eem").facts.rows == 2 * rows
 
 
 def test_a_label_has_one_cost(home):

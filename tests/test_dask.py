@@ -79,7 +79,7 @@ def close(ours, theirs, tolerance=1e-6):
 
 def bits(machine):
     """All that was learnt and solved, to the last bit."""
-    cells = [cell for row in machine.summary_.moments for cell in row]
+    cells = [cell for row in machine.summary_.leaves[0].cells for cell in row]
     return [machine.beta_.tobytes(), *(c.scatter.tobytes() + c.cubic.tobytes() for c in cells)]
 
 

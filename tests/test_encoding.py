@@ -552,7 +552,7 @@ def test_models_merge_where_most_of_a_text_column_is_missing(tmp_path, rng):
     y = np.arange(200) % 2
     ours = EEMClassifier(8, relevance="uniform", random_state=0).fit(frame, y)
     ours.save(tmp_path / "a.eem")
-    part = load(tmp_path / "a.eem").twin().fit(frame, y)
+    part = load(tmp_path / "a.eem").twin().fit(frame.assign(x=-frame["x"]), y)
     assert np.isnan(ours.feature_map_.encoding.typical).any()
     assert ours.merge(part).summary_.counts.sum() == 400
 

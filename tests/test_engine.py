@@ -1,9 +1,5 @@
 """Where the sums are added up must not show: threads, batches, files on disk."""
 
-import re
-import subprocess
-import sys
-import textwrap
 import warnings
 
 import numpy as np
@@ -15,7 +11,7 @@ from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.engines.blas import add_gram, times_upper
-from extreme_entropy.engines.threads import Threads, blas_threads, one_blas_thread
+from extreme_entropy.engines.threads import Threads
 from extreme_entropy.errors import IncompleteError, InputError
 from extreme_entropy.estimators.inputs import check_rows
 from extreme_entropy.moments.summary import mirrored
@@ -115,81 +111,6 @@ def test_threads_do_not_change_a_bit(machine, dtype, rows):
     np.testing.assert_array_equal(one, three)
 
 
-# -------------------------------------------------------------------- little memory
-
-LITTLE = """
-import resource
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
-
-import numpy as np
-
-from extreme_entropy.engines.blas import add_gram
-from extreme_entropy.engines.buffers import threads_with_buffers
-from extreme_entropy.engines.threads import one_blas_thread
-
-
-def limit(more):
-    with open("/proc/self/statm") as file:
-        used = int(file.read().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (used + (more << 20), resource.RLIM_INFINITY))
-
-"""
-
-
-def run_with_little_memory(script):
-    """In a process of its own, whose end it may be."""
-    words = [sys.executable, "-c", LITTLE + textwrap.dedent(script)]
-    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=120)
-    assert done.returncode == 0, (done.returncode, done.stderr)
-    return done.stdout
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc says how much memory a process has")
-def test_threads_inside_blas_need_no_more_memory_than_was_asked_for():
-    """All of them at one time, in NumPy's copy of BLAS and in SciPy's."""
-    script = """
-    H, S, out = np.ones((3, 3000, 300)), np.zeros((3, 300, 300)), np.empty((3, 300, 300))
-    ready = Barrier(4)
-
-    def work(i):
-        ready.wait()  # as a thread that has been started
-        ready.wait()
-        add_gram(H[i], S[i])
-        np.matmul(H[i].T, H[i], out=out[i])
-
-    with ThreadPoolExecutor(3) as pool, one_blas_thread():
-        done = [pool.submit(work, i) for i in range(3)]
-        ready.wait()
-        assert threads_with_buffers(3) == 3
-        limit(1)
-        ready.wait()
-        for future in done:
-            future.result()
-    print(S[:, 0, 0], out[:, 1, 1])
-    """
-    assert run_with_little_memory(script) == "[3000. 3000. 3000.] [3000. 3000. 3000.]\n"
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="/proc says how much memory a process has")
-def test_where_memory_is_little_there_are_fewer_threads_or_an_error():
-    fewer = """
-    limit(400)
-    print(threads_with_buffers(60) in range(1, 6))
-    limit(1)
-    print(threads_with_buffers(60) in range(1, 6))
-    """
-    assert run_with_little_memory(fewer) == "True\nTrue\n"
-    none = """
-    limit(30)
-    try:
-        threads_with_buffers(60)
-    except MemoryError as error:
-        print(error)
-    """
-    assert re.fullmatch("BLAS needs [0-9]+ MiB for its buffers\n", run_with_little_memory(none))
-
-
 def test_a_grid_search_on_processes_works(rows):
     """Nested use: the search's workers each fit on one thread."""
     X, y = rows[0][:600], rows[1][:600]
@@ -286,20 +207,3 @@ def test_a_file_mapped_into_memory_is_read_in_place(rows, tmp_path):
         mapped = machine.fit(disk, y)
     expected = EEMClassifier(20, random_state=0).fit(X, y)
     np.testing.assert_array_equal(mapped.predict_proba(disk), expected.predict_proba(X))
-
-
-def test_blas_is_restored_when_users_in_several_threads_leave_in_any_order():
-    """The limit is shared by all threads: the last one out puts back what the first one found."""
-    before = [library["num_threads"] for library in threadpool_info()]
-    with blas_threads(3):
-        found = [library["num_threads"] for library in threadpool_info()]
-        first, second, inner = one_blas_thread(), one_blas_thread(), blas_threads(2)
-        for user in (first, second, inner):
-            user.__enter__()
-        first.__exit__(None, None, None)
-        inner.__exit__(None, None, None)
-        blas = [lib["num_threads"] for lib in threadpool_info() if lib["user_api"] == "blas"]
-        assert set(blas) == {1}
-        second.__exit__(None, None, None)
-        assert [library["num_threads"] for library in threadpool_info()] == found
-    assert [library["num_threads"] for library in threadpool_info()] == before

@@ -66,13 +66,13 @@ def fitted(classifier, n_classes=2):
 def scores_of_scaled(classifier, Z):
     """`decision_function` of scaled rows, by way of φ."""
     phi, features = classifier.feature_map_, []
-    for part in phi.parts:
+    for part in phi.only().parts:
         H = part.layer(part.seen(Z))
         features.append(H if part.whitening is None else H @ part.whitening)
     taking_turns = np.empty((len(Z), phi.h))
     for i, own in enumerate(features):
         taking_turns[:, i :: len(features)] = own
-    projections = taking_turns @ classifier.machine_.operators.T
+    projections = taking_turns @ classifier.machine_.leaves[0].operators.T
     return classifier.machine_.scores(projections), projections
 
 
@@ -84,9 +84,9 @@ def scores_of_scaled(classifier, Z):
 def test_the_gradient_is_the_derivative(classifier, n_classes):
     """∂/∂z of βᵀφ against central differences, away from kinks; through weights and whitening."""
     classifier, _ = fitted(classifier, n_classes)
-    phi, operators = classifier.feature_map_, classifier.machine_.operators
+    phi, operators = classifier.feature_map_, classifier.machine_.leaves[0].operators
     Z, step = 0.1 + 0.8 * np.random.default_rng(0).random((20, 5)), 1e-6
-    gradient = phi.gradient(Z, operators)
+    gradient = phi.only().gradient(Z, operators)
     assert gradient.shape == (len(operators), *Z.shape)
     for column in range(5):
         e = step * (np.arange(5) == column)
@@ -101,12 +101,12 @@ def test_the_gradient_is_the_derivative(classifier, n_classes):
 def test_kinks_are_averaged_over_a_segment(name):
     """`half` gives the mean gradient: that of many points of the segment, for a short one."""
     classifier, X = fitted(CLASSIFIERS[name])
-    phi, operators = classifier.feature_map_, classifier.machine_.operators
+    phi, operators = classifier.feature_map_, classifier.machine_.leaves[0].operators
     Z, half = phi.scaling(X[:6]), np.random.default_rng(0).normal(size=(6, 5)) * 0.01
-    ours = phi.gradient(Z, operators, half)
+    ours = phi.only().gradient(Z, operators, half)
     points = (np.arange(4000) + 0.5) / 2000 - 1
-    theirs = np.mean([phi.gradient(Z + t * half, operators) for t in points], axis=0)
-    plain = phi.gradient(Z, operators)
+    theirs = np.mean([phi.only().gradient(Z + t * half, operators) for t in points], axis=0)
+    plain = phi.only().gradient(Z, operators)
     np.testing.assert_allclose(ours, theirs, atol=0.01 * abs(theirs).max())
     assert abs(plain - theirs).max() > 0.01 * abs(theirs).max()  # these rows lie on kinks
 
@@ -115,7 +115,7 @@ def test_a_row_at_a_singular_point_has_a_finite_gradient():
     """Cosines of a row at the origin, similarities of an empty row to an empty centre."""
     for name in ("k cosine", "k tanimoto", "tanimoto", "sorensen"):
         classifier, _ = fitted(CLASSIFIERS[name])
-        layer = classifier.feature_map_.parts[0].layer
+        layer = classifier.feature_map_.only().parts[0].layer
         Z = np.full((1, 5), getattr(layer, "origin", 0.0))
         assert np.isfinite(layer.gradient(Z, np.ones((layer.size, 1)))).all()
 
@@ -191,10 +191,10 @@ def test_few_segments_do_where_kinks_are_averaged():
     """Thirty-two segments against two thousand, before anything missing is added."""
     classifier, X = fitted(CLASSIFIERS["k laplacian"])
     phi, machine = classifier.feature_map_, classifier.machine_
-    operators, line = phi.folded(machine.operators, np.dtype(float)), phi.scaling(X) - phi.typical
-    scores = explanation.Scores(machine)
-    given = phi, scores, machine.operators, operators, phi.typical, line
-    few, many = (explanation._integral(*given, n) for n in (32, 2000))
+    operators, line = machine.leaves[0].operators, phi.scaling(X) - phi.typical
+    folded = phi.only().folded(operators, np.dtype(float))
+    leaf = explanation._Line(phi.only(), operators, folded, explanation.OnlyLeafScores(machine))
+    few, many = (explanation._integral(leaf, phi.typical, line, n) for n in (32, 2000))
     error = abs(few - many).sum(axis=2) / abs(many).sum(axis=2)
     assert np.median(error) < 0.002
 
@@ -212,13 +212,15 @@ def test_a_linear_score_gives_each_column_its_own_term():
     """With equal variances and a linear kernel, contributions are weights times distances."""
     X, y = table()
     classifier = EEKMClassifier(5, kernel="linear", scale="standard", random_state=0).fit(X, y)
-    (gaussian,) = classifier.machine_.gaussians
+    (gaussian,) = classifier.machine_.curves
     equal = type(gaussian)(gaussian.means, (1.0, 1.0))
-    changed = replace(classifier.machine_, gaussians=(equal,))
+    changed = replace(classifier.machine_, curves=(equal,))
     phi = classifier.feature_map_
     ours = explanation.explain(phi, changed, X)[:, 0]
     line = phi.scaling(X) - phi.typical
-    weights = phi.gradient(phi.typical[np.newaxis], classifier.machine_.operators)[0, 0]
+    weights = phi.only().gradient(phi.typical[np.newaxis], classifier.machine_.leaves[0].operators)[
+        0, 0
+    ]
     np.testing.assert_allclose(ours, line * weights * (equal.means[1] - equal.means[0]))
 
 

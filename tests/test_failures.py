@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import InputError
+from extreme_entropy.tables import reading
 from extreme_entropy.tables.columns import Column, Columns
 from extreme_entropy.tables.fitting import fit_table
 from extreme_entropy.tables.model import TableModel
@@ -220,14 +221,6 @@ def test_a_full_disk_leaves_what_was_there(home, tmp_path):
     assert os.listdir(tmp_path) == ["out.csv"]
 
 
-def test_a_closed_standard_output_is_one_line(home):
-    words = map(str, (home / "m.eem", home / "a.parquet"))
-    line = f"exec {' '.join(EEM)} predict {' '.join(words)} >&-"
-    done = subprocess.run(["sh", "-c", line], stderr=subprocess.PIPE, text=True, check=False)
-    assert done.returncode == 1
-    assert done.stderr == "Error: The output was closed before all was written.\n"
-
-
 @pytest.mark.parametrize(
     "error", [MemoryError(), RuntimeError("can't start new thread"), pa.ArrowMemoryError("malloc")]
 )
@@ -250,6 +243,86 @@ def test_want_of_memory_is_no_damage_to_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(pa.csv, "open_csv", fail)
     with pytest.raises(MemoryError, match="malloc of size 64 failed"):
         list(open_table(tmp_path / "a.csv").batches())
+
+
+# ------------------------------------------------------------------- long text, stated once
+
+
+def repeated(lengths, n=20_000, seed=0):
+    """Rows that refer to a few texts of these lengths, or to none, next to numbers and labels."""
+    rng = np.random.default_rng(seed)
+    codes = pa.array(rng.integers(len(lengths), size=n), pa.int32(), mask=rng.random(n) < 0.1)
+    texts = pa.array([f"é{i}" * (length // 3) for i, length in enumerate(lengths)])
+    return pa.table(
+        {
+            "text": pa.DictionaryArray.from_arrays(codes, texts),
+            "x": rng.normal(size=n),
+            "y": np.where(rng.random(n) < 0.3, "yes", "no"),
+        }
+    )
+
+
+def write_repeated(rows, path):
+    """Parquet that says so or does not, or Arrow."""
+    if path.suffix == ".feather":
+        feather.write_feather(rows, path, compression="zstd")
+    else:
+        pq.write_table(rows, path, store_schema="stored" in path.name, compression="zstd")
+    return path
+
+
+FILES = ["stored.parquet", "plain.parquet", "a.feather"]
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_long_text_that_rows_refer_to_takes_little_memory(name, tmp_path):
+    """Of 2 GB of cells in a file of 200 KB, no batch has more than its share, or nearly."""
+    path = write_repeated(repeated([100_000] * 3), tmp_path / name)
+    assert path.stat().st_size < 10**6
+    pool = pa.default_memory_pool()
+    before, rows = pool.bytes_allocated(), 0
+    for batch in open_table(path).batches(target="y"):
+        assert pool.bytes_allocated() - before < 2**27
+        rows += batch.num_rows
+    assert rows == 20_000
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_cells_that_refer_to_texts_are_read_as_cells_that_hold_them(name, tmp_path, monkeypatch):
+    """Whatever the size of batches and the order of columns, with gaps and long texts."""
+    rows = repeated([2, 500, 3000], n=3000)
+    plain = rows.set_column(0, "text", rows["text"].cast(pa.string()))
+    with (
+        pa.OSFile(str(tmp_path / "b.arrow"), "wb") as file,
+        pa.ipc.new_file(file, plain.schema) as writer,
+    ):
+        writer.write_table(plain)
+    columns = ["y", "x", "text"]
+    expected = pa.Table.from_batches(open_table(tmp_path / "b.arrow").batches(columns))
+    monkeypatch.setattr(reading, "BATCH_BYTES", 10_000)
+    source = open_table(write_repeated(rows, tmp_path / name))
+    batches = list(source.batches(columns))
+    assert len(batches) > 20
+    assert pa.Table.from_batches(batches).equals(expected)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_label_that_is_too_long_is_refused_however_it_is_stored(name, tmp_path):
+    """It is cut to save memory, but not to a length that would do."""
+    rows = repeated([100_000] * 2, n=5000)
+    rows = rows.rename_columns(["y", "x", "z"])
+    path = write_repeated(rows, tmp_path / name)
+    done = process("fit", path, "--target", "y", *QUICK, "-o", tmp_path / "m.eem")
+    assert "must be text of up to 256 characters" in done.stderr
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_rows_beyond_the_bound_of_memory_are_one_sentence(name, tmp_path, monkeypatch):
+    path = write_repeated(repeated([100_000] * 3), tmp_path / name)
+    monkeypatch.setattr(reading, "MOST_BYTES", 50_000)
+    with pytest.raises(InputError, match="Rows must take at most") as error:
+        list(open_table(path).batches())
+    assert "smaller row groups" in str(error.value)
 
 
 @pytest.mark.parametrize("most", [100, 250, 450, 650])

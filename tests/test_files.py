@@ -45,6 +45,44 @@ def test_permissions_are_those_of_any_new_file(mask, tmp_path):
     assert ours == theirs == 0o666 & ~mask
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such permissions")
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o664, 0o444])
+def test_a_file_that_is_replaced_keeps_its_permissions(mode, tmp_path):
+    """A private model stays private, whatever the umask and the writer."""
+    path = tmp_path / "a.eem"
+    path.write_text("before")
+    path.chmod(mode)
+    with written_whole(path) as temporary:
+        assert temporary.stat().st_mode & 0o077 & ~mode == 0  # while it is written, too
+        temporary.unlink()
+        temporary.write_text("after")
+    assert path.read_text() == "after"
+    assert stat.S_IMODE(path.stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name == "nt", reason="links need rights on Windows")
+@pytest.mark.parametrize("is_there", [True, False])
+def test_a_symbolic_link_stays_a_link_to_the_file_that_is_written(is_there, tmp_path):
+    """Relative links and links to links, too; a link to a device is refused as the device is."""
+    target = tmp_path / "data" / "a.txt"
+    target.parent.mkdir()
+    if is_there:
+        target.write_text("before")
+    (tmp_path / "middle").symlink_to("data/a.txt")
+    link = tmp_path / "link"
+    link.symlink_to(tmp_path / "middle")
+    check_writable(link)
+    with written_whole(link) as temporary:
+        temporary.write_text("after")
+    assert link.is_symlink()
+    assert target.read_text() == "after"
+    assert os.listdir(target.parent) == ["a.txt"]
+    (tmp_path / "device").symlink_to("/dev/null")
+    for use in (check_writable, lambda path: written_whole(path).__enter__()):
+        with pytest.raises(InputError, match="device"):
+            use(tmp_path / "device")
+
+
 def test_the_umask_of_the_process_is_never_set(tmp_path, monkeypatch):
     """It belongs to all threads."""
     monkeypatch.setattr(os, "umask", lambda mask: pytest.fail("the umask was set"))
@@ -174,3 +212,12 @@ def test_threads_that_save_to_one_path_leave_one_whole_model(tmp_path, monkeypat
         "checkpoint.eem",
         "model.eem",
     ]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="a folder of Linux")
+def test_a_stream_of_the_process_is_no_file_to_replace(tmp_path):
+    """Even if it is redirected to a file."""
+    with open(tmp_path / "log", "w") as file:
+        for path in (f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}"):
+            with pytest.raises(InputError, match="is a device, a pipe or a stream"):
+                check_writable(path)

@@ -221,3 +221,11 @@ def test_rows_can_be_forgotten_after_others_were_taken_out_by_force(rng):
         classifier.forget(X[:9].round(2), y[:9], force=True)
     classifier.forget(X[20:30], y[20:30])
     assert classifier.summary_.counts.sum() == pytest.approx(101)
+
+
+def test_rows_that_weigh_a_half_are_counted_as_rows(rng):
+    """The error counts rows, not their weight."""
+    X, y = rng.normal(size=(60, 2)), np.arange(60) % 2
+    classifier = EEMClassifier(10, random_state=0).fit(X[:50], y[:50])
+    with pytest.raises(ForgetError, match="at least 10 of the rows passed"):
+        classifier.forget(X[50:], y[50:], np.full(10, 0.5))

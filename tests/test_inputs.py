@@ -269,7 +269,7 @@ def test_single_precision_stays_single_in_every_layer(machine):
     X = X.astype(np.float32)
     phi = clone(machine).fit(X, y).feature_map_.in_precision(X.dtype)
     assert phi.scaling(X).dtype == np.float32
-    assert phi.parts[0].layer(phi.scaling(X)).dtype == np.float32
+    assert phi.only().parts[0].layer(phi.scaling(X)).dtype == np.float32
     assert phi(X).dtype == np.float32
 
 
@@ -294,7 +294,9 @@ def test_single_precision_answers_as_double_does(machine):
     single = X.astype(np.float32)
     ours, theirs = clone(machine).fit(single, y), clone(machine).fit(single.astype(float), y)
     assert ours.decision_function(single).dtype == np.float64
-    assert all(cell.scatter.dtype == np.float64 for row in ours.summary_.moments for cell in row)
+    assert all(
+        cell.scatter.dtype == np.float64 for row in ours.summary_.leaves[0].cells for cell in row
+    )
     a, b = ours.predict_proba(single), theirs.predict_proba(single.astype(float))
     np.testing.assert_allclose(a, b, atol=0.02)
     assert (ours.predict(single) == theirs.predict(single.astype(float))).mean() > 0.98
@@ -544,7 +546,7 @@ def test_unknown_settings_are_refused_with_the_known_ones(machine, options):
 def drawn(activation, d=7, n_hidden=400):
     X = np.random.default_rng(0).random((50, d))
     machine = EEMClassifier.paper(activation, n_hidden, random_state=0)
-    return machine.fit(X, np.arange(50) % 2).feature_map_.parts[0].layer
+    return machine.fit(X, np.arange(50) % 2).feature_map_.only().parts[0].layer
 
 
 @pytest.mark.parametrize("activation", ["sig", "nsig", "rbf"])
@@ -597,7 +599,7 @@ def test_layers_are_the_papers_formulas(activation):
     X, y = table()
     machine = EEMClassifier(9, activation=activation, scale="minmax", random_state=0).fit(X, y)
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine.feature_map_.parts[0].layer
+    layer = machine.feature_map_.only().parts[0].layer
     naive = [[neuron(activation, layer, i, z) for i in range(9)] for z in Z]
     np.testing.assert_allclose(machine.feature_map_(X), naive, rtol=1e-10, atol=1e-12)
 
@@ -609,7 +611,8 @@ def test_neurons_drawn_from_the_data_are_its_rows(activation):
     layer = (
         EEMClassifier(9, activation=activation, scale=None, random_state=0)
         .fit(X, y)
-        .feature_map_.parts[0]
+        .feature_map_.only()
+        .parts[0]
         .layer
     )
     weights = (layer.weights if activation == "relu" else layer.centres).T
@@ -623,7 +626,7 @@ def test_an_activation_of_ones_own_gets_scaled_rows_weights_and_biases():
     """φ is the callable's answer to Z, (h, d) weights and (h,) biases uniform on [0, 1]."""
     X, y = table()
     machine = EEMClassifier(9, activation=waves, scale="minmax", random_state=0).fit(X, y)
-    layer = machine.feature_map_.parts[0].layer
+    layer = machine.feature_map_.only().parts[0].layer
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     assert layer.weights.shape == (9, 5)
     assert ((layer.weights >= 0) & (layer.weights <= 1)).all()
@@ -649,7 +652,7 @@ def gram(kernel, A, B, gamma):
 
 def landmarks_of(machine):
     """As rows of X, where these are not scaled."""
-    layer = machine.feature_map_.parts[0].layer
+    layer = machine.feature_map_.only().parts[0].layer
     origin = getattr(machine.feature_map_.scaling, "origin", 0.0)
     if hasattr(layer, "columns"):
         return centres_of(layer) + origin
@@ -673,7 +676,7 @@ def test_kernels_are_scikit_learns(kernel):
     assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
     expected = gram(kernel, X, landmarks, 0.7)
     np.testing.assert_allclose(
-        machine.feature_map_.parts[0].layer(machine.feature_map_.scaling(X)),
+        machine.feature_map_.only().parts[0].layer(machine.feature_map_.scaling(X)),
         expected,
         rtol=1e-9,
         atol=1e-12,

@@ -354,6 +354,27 @@ def test_numbers_too_large_for_floats_are_not_called_constant(tmp_path):
     assert found.columns.dropped["x"].startswith("it is always")
 
 
+@pytest.mark.parametrize("integers", [False, True])
+def test_whole_numbers_that_are_rounded_are_pointed_out(integers, tmp_path):
+    """In text and in typed files; not those that floats hold exactly, and not codes."""
+
+    def note(start, step, asked=None):
+        numbers = [start + step * i for i in range(90)]
+        if not integers:
+            return seen(tmp_path, list(map(str, numbers)), asked)[1]
+        table = pa.table({"x": numbers, "z": [3, 1, 2] * 30, "y": ["a", "b"] * 45})
+        pq.write_table(table, tmp_path / "t.parquet")
+        source = open_table(tmp_path / "t.parquet")
+        return profile(source, "y", [], 0, asked={"x": asked or Asked()}).notes.get("x", "")
+
+    assert f"such as {2**53 + 1}. They are rounded" in note(2**53, 1)
+    assert f"such as {-(2**53) - 1}. " in note(-(2**53), -1)
+    assert "--category x" in note(2**53, 1)
+    assert not note(2**53 - 100, 1)
+    assert not note(2**53, 2)
+    assert not note(2**53, 1, Asked("category"))
+
+
 @pytest.mark.parametrize(
     "form", ["${:,}", "{}.5%", "{} kg", "({}.25)", "1'{:03}", "−{}", "{} €", "1\u202f{:03}"]
 )

@@ -15,9 +15,9 @@ from sklearn.covariance import OAS, LedoitWolf
 from extreme_entropy import EEMClassifier
 from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.decision import GaussianPair
-from extreme_entropy.machine.machine import SHARES, HeldOut, floored, solve
 from extreme_entropy.machine.operator import Ridge, operators_of, shrink, solve_operator
-from extreme_entropy.moments.summary import ClassMoments, Summary
+from extreme_entropy.machine.solving import SHARES, HeldOut, Method, floored, solve
+from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 
 # ------------------------------------------------------------------ the operator
 
@@ -334,24 +334,22 @@ def _machine(rng, n_classes, log_priors=None, log_costs=None, **settings):
         rng.normal(size=(50 + 10 * c, 3)) * (1 + c) + 2 * rng.normal(size=3)
         for c in range(n_classes)
     ]
-    summary = Summary(tuple((ClassMoments.of(part),) for part in rows))
+    moments = FoldMoments(tuple((ClassMoments.of(part),) for part in rows))
     zeros = np.zeros(n_classes)
     settings = {"shrinkage": "ledoit-wolf", "ridge": 0.0, "cross_fitted": False} | settings
     machine = solve(
-        summary,
+        moments,
+        Method(**settings),
         log_priors=zeros if log_priors is None else np.log(log_priors),
         log_costs=zeros if log_costs is None else np.log(log_costs),
-        **settings,
     )
     return machine, np.concatenate(rows), rows
 
 
 def _solved(rows):
     return solve(
-        Summary(tuple((ClassMoments.of(part),) for part in rows)),
-        shrinkage=None,
-        ridge=0.0,
-        cross_fitted=False,
+        FoldMoments(tuple((ClassMoments.of(part),) for part in rows)),
+        Method(shrinkage=None, ridge=0.0, cross_fitted=False),
         log_priors=np.zeros(2),
         log_costs=np.zeros(2),
     )
@@ -360,9 +358,9 @@ def _solved(rows):
 def test_the_line_carries_the_classes_own_moments(rng):
     """m± = βᵀm± and S± = βᵀΣ±β: with ε = 0, the mean and variance of the projected rows."""
     machine, _, rows = _machine(rng, 2, shrinkage=None)
-    projected = [part @ machine.operators[0] for part in rows]
-    np.testing.assert_allclose(machine.gaussians[0].means, [p.mean() for p in projected])
-    np.testing.assert_allclose(machine.gaussians[0].variances, [p.var() for p in projected])
+    projected = [part @ machine.leaves[0].operators[0] for part in rows]
+    np.testing.assert_allclose(machine.curves[0].means, [p.mean() for p in projected])
+    np.testing.assert_allclose(machine.curves[0].variances, [p.var() for p in projected])
     assert projected[1].mean() - projected[0].mean() == pytest.approx(2)
 
 
@@ -371,10 +369,10 @@ def test_one_row_borrows_the_spread_of_the_other_class(rng):
     row, rows = rng.normal(size=(1, 3)) + 3, rng.normal(size=(40, 3))
     for pair in ((row, rows), (rows, row)):
         machine = _solved(pair)
-        low, high = machine.gaussians[0].variances
-        assert low == high == pytest.approx((rows @ machine.operators[0]).var())
+        low, high = machine.curves[0].variances
+        assert low == high == pytest.approx((rows @ machine.leaves[0].operators[0]).var())
         assert machine.diagnostics == ("one row",)
-    low, high = _solved((row, rows[:1])).gaussians[0].variances
+    low, high = _solved((row, rows[:1])).curves[0].variances
     assert 0 < low == high < 1e-6
 
 
@@ -383,7 +381,7 @@ def test_equal_means_give_a_constant_machine(rng):
     rows = rng.normal(size=(40, 3))
     machine = _solved((rows, 3 * (rows - rows.mean(axis=0)) + rows.mean(axis=0)))
     assert machine.diagnostics == ("degenerate",)
-    assert not machine.operators.any()
+    assert not machine.leaves[0].operators.any()
     np.testing.assert_array_equal(np.exp(machine.log_probabilities(np.zeros((4, 1)))), 0.5)
     assert len(machine.thresholds[0]) == 0
 
@@ -395,9 +393,9 @@ def test_ridge_is_added_once_to_the_sum_of_the_covariances(rng):
     m = rows[1].mean(axis=0) - rows[0].mean(axis=0)
     direction = np.linalg.solve(sum(covariances) + 1.7 * np.eye(3), m)
     beta = 2 * direction / (m @ direction)
-    np.testing.assert_allclose(machine.operators[0], beta, rtol=1e-10)
+    np.testing.assert_allclose(machine.leaves[0].operators[0], beta, rtol=1e-10)
     np.testing.assert_allclose(
-        machine.gaussians[0].variances, [beta @ cov @ beta for cov in covariances], rtol=1e-10
+        machine.curves[0].variances, [beta @ cov @ beta for cov in covariances], rtol=1e-10
     )
 
 
@@ -407,8 +405,8 @@ def test_ridge_is_added_once_to_the_sum_of_the_covariances(rng):
 def test_probabilities_follow_from_bayes_rule(rng, priors, n_thresholds):
     """p(±|t) = π±N±(t) / Σ πN(t); costs change the scores and thresholds but no probability."""
     machine, X, _ = _machine(rng, 2, priors, (1.0, 5.0))
-    t = X @ machine.operators.T
-    pair = machine.gaussians[0]
+    t = X @ machine.leaves[0].operators.T
+    pair = machine.curves[0]
     joint = np.array(priors) * norm.pdf(t, pair.means, np.sqrt(pair.variances))
     ours = np.exp(machine.log_probabilities(t))
     np.testing.assert_allclose(ours, joint / joint.sum(axis=1, keepdims=True), atol=1e-12)
@@ -437,15 +435,15 @@ def test_every_pair_of_many_classes_is_the_machine_of_those_two(rng):
     assert machine.pairs == ((0, 1), (0, 2), (1, 2))
     for p, (i, j) in enumerate(machine.pairs):
         alone = solve(
-            Summary(((ClassMoments.of(rows[i]),), (ClassMoments.of(rows[j]),))),
-            shrinkage="ledoit-wolf",
-            ridge=0.0,
-            cross_fitted=False,
+            FoldMoments(((ClassMoments.of(rows[i]),), (ClassMoments.of(rows[j]),))),
+            Method("ledoit-wolf", ridge=0.0, cross_fitted=False),
             log_priors=np.zeros(2),
             log_costs=np.zeros(2),
         )
-        np.testing.assert_allclose(machine.operators[p], alone.operators[0], rtol=1e-12)
-        assert machine.gaussians[p] == alone.gaussians[0]
+        np.testing.assert_allclose(
+            machine.leaves[0].operators[p], alone.leaves[0].operators[0], rtol=1e-12
+        )
+        assert machine.curves[p] == alone.curves[0]
 
 
 # ------------------------------------------------------------------ coupling
@@ -554,8 +552,8 @@ def test_cross_fitted_gaussians_are_those_of_held_out_rows(seed, n_classes):
         whole = [H[y == c] for c in (i, j)]
         beta = _operator_of(*whole)
         lines = [np.concatenate(held_out[c]) + _middle(beta, *whole) for c in (i, j)]
-        ours = fitted.machine_.gaussians[p]
-        np.testing.assert_allclose(fitted.machine_.operators[p], beta, rtol=1e-6)
+        ours = fitted.machine_.curves[p]
+        np.testing.assert_allclose(fitted.machine_.leaves[0].operators[p], beta, rtol=1e-6)
         np.testing.assert_allclose(ours.means, [line.mean() for line in lines], atol=1e-7)
         np.testing.assert_allclose(ours.variances, [line.var() for line in lines], rtol=1e-6)
         # It matters: seen from outside, the classes are closer than they look from inside.
@@ -574,7 +572,7 @@ def test_the_automatic_ridge_is_the_best_on_held_out_rows(rng):
         shares = np.array(SHARES)
         best = shares[np.argmax([_out_of_fold_separation(H, y, folds, s) for s in shares])]
         trace = sum(np.trace(np.cov(H[y == c].T, bias=True)) for c in (0, 1))
-        assert fitted.machine_.ridges[0] == pytest.approx(best * trace / H.shape[1], rel=1e-9)
+        assert fitted.ridge_ == pytest.approx(best * trace / H.shape[1], rel=1e-9)
         chosen.add(best)
     assert len(chosen) > 1  # or any rule that ignores the rows would pass
 
@@ -600,7 +598,7 @@ def test_the_ridge_that_was_used_is_told(ridge):
     rng = np.random.default_rng(5)
     y = np.arange(200) % 2
     machine = EEMClassifier(15, ridge=ridge, random_state=0).fit(rng.normal(size=(200, 4)), y)
-    totals = [machine.summary_.of_class(c) for c in range(2)]
+    totals = [machine.summary_.leaves[0].of_class(c) for c in range(2)]
     mean = sum(np.trace(shrink(t, "ledoit-wolf").covariance) for t in totals) / 15
     choices = [ridge] if ridge != "auto" else [share * mean for share in SHARES]
     assert np.isclose(machine.ridge_, choices, rtol=1e-9, atol=1e-12).any()

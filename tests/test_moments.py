@@ -20,10 +20,11 @@ from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.encoding import plain_encoding
-from extreme_entropy.features.feature_map import FeatureMap, Part, same
+from extreme_entropy.features.feature_map import FeatureMap, same
+from extreme_entropy.features.layers import Features, Part
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
-from extreme_entropy.moments.summary import ClassMoments, Summary, from_sums
+from extreme_entropy.moments.summary import ClassMoments, FoldMoments, from_sums
 
 N_FOLDS = 5
 
@@ -31,8 +32,8 @@ N_FOLDS = 5
 def summarise(phi, X, y, weight, n_classes, n_folds):
     """The summary of rows in memory with labels 0, 1, …, in folds by their content."""
     rows = InMemory(Columns(X.shape[1], None), X, y, weight)
-    [summary] = rows.summarise(phi, np.arange(n_classes), n_folds)
-    return summary
+    [[moments]] = rows.summarise(phi, np.arange(n_classes), n_folds)
+    return moments
 
 
 def assert_alike(ours, theirs, rows, tolerance=1e-9):
@@ -55,7 +56,7 @@ def assert_alike(ours, theirs, rows, tolerance=1e-9):
 
 def assert_summaries_alike(ours, theirs, rows):
     """Cell by cell."""
-    for mine, yours in zip(ours.moments, theirs.moments, strict=True):
+    for mine, yours in zip(ours.cells, theirs.cells, strict=True):
         for a, b in zip(mine, yours, strict=True):
             assert_alike(a, b, rows)
 
@@ -100,7 +101,7 @@ def test_nothing_plus_nothing_is_nothing():
     assert same(nothing - nothing, nothing)
     assert same(ClassMoments.of(np.empty((0, 3))), nothing)
     assert not nothing.scatter.any()
-    table = Summary.empty(2, N_FOLDS, 3)
+    table = FoldMoments.empty(2, N_FOLDS, 3)
     assert same(table + table, table)
     assert np.array_equal(table.counts, np.zeros((2, N_FOLDS)))
 
@@ -154,14 +155,14 @@ def test_a_table_of_monoids_is_a_monoid(parts, lone):
     for merged in (((a + b) + c) + d, (d + c) + (b + a)):
         assert_summaries_alike(merged, whole, rows)
     assert_summaries_alike(whole - d, (a + b) + c, rows)
-    assert same(whole - whole, Summary.empty(2, 1, rows.shape[1]))
+    assert same(whole - whole, FoldMoments.empty(2, 1, rows.shape[1]))
     assert_alike(whole.of_class(0), ClassMoments.of(rows[np.concatenate(labels) == 0]), rows)
 
 
 def _by_definition(H, labels, folds=None, n_classes=2, n_folds=1):
     """The summary of features, class by class and fold by fold."""
     folds = np.zeros(len(H), dtype=int) if folds is None else folds
-    return Summary(
+    return FoldMoments(
         tuple(
             tuple(ClassMoments.of(H[(labels == c) & (folds == k)]) for k in range(n_folds))
             for c in range(n_classes)
@@ -176,7 +177,7 @@ def test_the_rows_outside_a_fold_are_the_sum_of_the_other_folds(rng):
     for c in range(2):
         for k in range(N_FOLDS):
             rows = H[(labels == c) & (folds != k)]
-            assert_alike(table.of_class(c) - table.moments[c][k], ClassMoments.of(rows), rows)
+            assert_alike(table.of_class(c) - table.cells[c][k], ClassMoments.of(rows), rows)
 
 
 # ------------------------------------------------------------------ through φ
@@ -215,7 +216,7 @@ def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
     order = rng.permutation(len(X))
     assert_summaries_alike(summarise(phi, X[order], y[order], None, 3, N_FOLDS), whole, phi(X))
     cuts = [0, 1, 1, 130, 400, len(X)]
-    merged = Summary.empty(3, N_FOLDS, phi.h)
+    merged = FoldMoments.empty(3, N_FOLDS, phi.h)
     for a, b in pairwise(cuts):
         rows = order[a:b]
         merged = merged + summarise(phi, X[rows], y[rows], None, 3, N_FOLDS)
@@ -233,7 +234,7 @@ def test_a_weight_is_a_repetition(rng, monkeypatch):
     theirs = summarise(phi, X[repeated], y[repeated], None, 3, N_FOLDS)
     assert_summaries_alike(ours, theirs, phi(X[repeated]))
     halved = summarise(phi, X, y, weight / 2, 3, N_FOLDS)
-    for half, full in zip(halved.moments, ours.moments, strict=True):
+    for half, full in zip(halved.cells, ours.cells, strict=True):
         for a, b in zip(half, full, strict=True):
             twice = ClassMoments(
                 2 * a.n, a.mean, 2 * a.scatter, 2 * a.cubic, 2 * a.quartic, 2 * a.n
@@ -261,7 +262,7 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
     monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     single = summarise(phi, X, y, None, 3, 1)
     double = summarise(phi, X.astype(np.float64), y, None, 3, 1)
-    for (a,), (b,) in zip(single.moments, double.moments, strict=True):
+    for (a,), (b,) in zip(single.cells, double.cells, strict=True):
         assert a.scatter.dtype == np.float64
         np.testing.assert_allclose(a.mean, b.mean, atol=2e-7)
         np.testing.assert_allclose(a.scatter, b.scatter, atol=2e-6 * np.trace(b.scatter))
@@ -283,7 +284,7 @@ def test_any_number_of_threads_gives_the_same_bits(rng):
         assert np.array_equal(other.beta_, machines[0].beta_)
     H, folds = machines[0].feature_map_(X), machines[0].feature_map_.content(X) % np.uint64(N_FOLDS)
     expected = _by_definition(H, y, folds, 2, N_FOLDS)
-    assert_summaries_alike(machines[0].summary_, expected, H)
+    assert_summaries_alike(machines[0].summary_.leaves[0], expected, H)
 
 
 @pytest.mark.parametrize(
@@ -365,6 +366,7 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
     monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
     for weight in (None, np.ones(150)):
-        phi = FeatureMap(content, plain_encoding(8), Identity(8), (Part(layer),))
-        ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).moments
+        features = Features((Part(layer),))
+        phi = FeatureMap.uncut(content, plain_encoding(8), Identity(8), features)
+        ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).cells
         assert moments.quartic == pytest.approx(_exact_quartic(X), rel=1e-9)

@@ -16,9 +16,9 @@ from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEM
 from extreme_entropy.errors import FewRowsWarning, InputError
 from extreme_entropy.features.landmarks import whitening
 from extreme_entropy.features.neurons import draw_radial
-from extreme_entropy.machine.machine import solve
+from extreme_entropy.machine.solving import Method, solve
 from extreme_entropy.metrics import gmean_scorer
-from extreme_entropy.moments.summary import ClassMoments, Summary
+from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 from extreme_entropy.selection import one_pass
 
 SIZES = (6, 15, 30)
@@ -117,7 +117,7 @@ def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
     cells = folds * per_fold + (phi.content(X) % np.uint64(per_fold)).astype(int)
     for (_, size, fold), (estimator, lines, _) in found.items():
         h = H[:, : SIZES[size]]
-        training = Summary(
+        training = FoldMoments(
             tuple(
                 tuple(
                     ClassMoments.of(h[(y == c) & (cells % 3 == g) & (folds != fold)])
@@ -127,11 +127,9 @@ def test_inner_folds_are_those_of_the_training_set(rng, n_folds):
             )
         )
         stakes = {"log_priors": np.log([0.5, 0.5]), "log_costs": np.zeros(2)}
-        machine = solve(
-            training, shrinkage="ledoit-wolf", ridge="auto", cross_fitted=True, **stakes
-        )
+        machine = solve(training, Method(), **stakes)
         assert not machine.diagnostics
-        line = h[folds == fold] @ machine.operators.T
+        line = h[folds == fold] @ machine.leaves[0].operators.T
         close(estimator.decision_function(lines), machine.scores(line))
 
 
@@ -149,17 +147,17 @@ def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng)
         phi = refit.feature_map_
         for size, k in enumerate(SIZES[:2]):
             h = phi(X)[:, :k]
-            summary = Summary(tuple((ClassMoments.of(h[train][y[train] == c]),) for c in (0, 1)))
+            moments = FoldMoments(
+                tuple((ClassMoments.of(h[train][y[train] == c]),) for c in (0, 1))
+            )
             machine = solve(
-                summary,
-                shrinkage="ledoit-wolf",
-                ridge=0.0,
-                cross_fitted=False,
+                moments,
+                Method("ledoit-wolf", ridge=0.0, cross_fitted=False),
                 log_priors=np.log([0.5, 0.5]),
                 log_costs=np.zeros(2),
             )
             estimator, lines, _ = found[0, size, fold]
-            line = h[test] @ machine.operators.T
+            line = h[test] @ machine.leaves[0].operators.T
             close(estimator.decision_function(lines), machine.scores(line))
 
 
@@ -243,7 +241,7 @@ def test_the_best_machine_of_drawn_rows_is_the_one_that_was_scored(rng, n_folds,
         [np.sum((y == c) & (folds == f)) for f in range(best.summary_.n_folds)] for c in (0, 1)
     ]
     np.testing.assert_allclose(best.summary_.counts, counts)
-    cells = best.summary_.moments
+    cells = best.summary_.leaves[0].cells
     H = best.feature_map_(X)
     np.testing.assert_allclose(
         cells[1][0].mean, H[(y == 1) & (folds == 0)].mean(axis=0), atol=1e-9 * abs(H).max()
@@ -368,9 +366,9 @@ def test_rows_drawn_stay_in_every_training_set(rng, monkeypatch):
     counts = []
     kept = one_pass.solve
 
-    def watched(summary, **settings):
-        counts.append(summary.counts.sum())
-        return kept(summary, **settings)
+    def watched(moments, *settings):
+        counts.append(moments.counts.sum())
+        return kept(moments, *settings)
 
     monkeypatch.setattr(one_pass, "solve", watched)
     found = judged(EEMClassifierCV((5,), activation=("mixed",), cv=4), X, y)

@@ -354,6 +354,35 @@ def test_frames_with_text_dates_and_gaps(classifier, dtype, tmp_path):
     assert [one.name for one in session.get_outputs()] == ["label_", "probabilities"]
 
 
+def test_an_empty_text_that_is_a_category_is_refused(tmp_path):
+    """ONNX has no other way to say that a text is missing."""
+    word = np.array(["", None, "a"], dtype=object)[np.arange(90) % 3]
+    X = pd.DataFrame({"word": word, "x": np.arange(90) % 7 * 1.0})
+    y = np.where(X["word"].isna(), 1, 0)
+    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    with pytest.raises(InputError, match=r"'word' holds the empty string as a category.*Replace"):
+        classifier.to_onnx(tmp_path / "model.onnx")
+    classifier.fit(X.assign(word=X["word"].replace("", "none")), y)
+    exported(classifier, tmp_path)
+
+
+@pytest.mark.parametrize("dtype", CLOSE)
+def test_categories_of_large_whole_numbers_are_told_apart_or_refused(dtype, tmp_path):
+    """An input of the model is a float, which may be one number for several categories."""
+    codes = np.arange(80) % 8
+    for first, exact in ((2**24, True), (2**53 - 7, True), (2**53, False)):
+        X = pd.DataFrame({"id": first + codes, "x": np.arange(80) % 7 * 1.0})
+        classifier = EEMClassifier(30, categorical_features=["id"], random_state=0)
+        classifier.fit(X, codes % 2)
+        if not exact:
+            with pytest.raises(InputError, match=r"'id' .* 9007199254740993"):
+                classifier.to_onnx(tmp_path / "model.onnx", dtype=dtype)
+            continue
+        session = onnxruntime.InferenceSession(exported(classifier, tmp_path, dtype=dtype))
+        _, p = session.run(None, as_inputs(X, session))
+        assert abs(p - classifier.predict_proba(X)).max() < CLOSE[dtype]
+
+
 def test_months_of_dates_are_those_of_the_calendar():
     """Every day of 800 years, and the last second of each."""
     from extreme_entropy.export.encoding import PARTS

@@ -680,11 +680,11 @@ def test_pictures_change_nothing_and_warn_of_nothing(display, classifier, recwar
     X, y = moons()
     frame = pd.DataFrame(X, columns=["wide", "high"])
     classifier = clone(classifier).fit(frame, y)
-    before, solved = dict(vars(classifier)), classifier._predictor
+    before, solved = dict(vars(classifier)), classifier._solved
     drawn = display.from_estimator(classifier, frame, y)
     assert vars(classifier).keys() == before.keys()
     assert all(vars(classifier)[name] is value for name, value in before.items())
-    assert classifier._predictor is solved
+    assert classifier._solved is solved
     assert not recwarn.list
     if display is ProcessDisplay:
         assert drawn.axes_[0].get_xlabel() == "wide"

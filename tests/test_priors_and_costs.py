@@ -298,7 +298,7 @@ def test_thresholds_of_a_pair_follow_from_the_matrix():
     X, y = ternary()
     fitted = EEMClassifier(30, random_state=0).fit(X, y).with_costs(MATRIX)
     for (i, j), gaussian, found in zip(
-        fitted.machine_.pairs, fitted.machine_.gaussians, fitted.thresholds_, strict=True
+        fitted.machine_.pairs, fitted.machine_.curves, fitted.thresholds_, strict=True
     ):
         np.testing.assert_allclose(
             gaussian.log_ratio(found), np.log(MATRIX[i, j] / MATRIX[j, i]), atol=1e-9
@@ -391,3 +391,16 @@ def test_costs_keep_the_priors_that_decide(rng):
     again = classifier.fit(X, y)
     np.testing.assert_array_equal(again.with_costs(None).predict_proba(X), again.predict_proba(X))
     assert abs(again.predict_proba(X) - p).max() > 0.01
+
+
+def test_log_probabilities_rank_rows_whose_probability_rounds_to_one(rng):
+    """Doubles end at 1 − 1.1e-16; logarithms go on, in the order of the decision function."""
+    y = np.arange(600) % 2
+    X = rng.normal(size=(600, 3)) + 6 * y[:, None]
+    classifier = EEKMClassifier(60, random_state=0).fit(X, y)
+    certain = X[classifier.predict_proba(X)[:, 1] == 1.0]
+    assert len(certain) > 10
+    decision = classifier.decision_function(certain)
+    log_probability = classifier.predict_log_proba(certain)[:, 1]
+    np.testing.assert_array_equal(np.argsort(log_probability), np.argsort(decision))
+    assert len(np.unique(log_probability)) == len(np.unique(decision))

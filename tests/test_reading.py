@@ -1,14 +1,18 @@
 """Tables as they come: encodings, standard input, Excel sheets."""
 
 import io
+import re
 import sys
 import warnings
+import zipfile
+from contextlib import suppress
 from datetime import date, datetime, timedelta
 
 import numpy as np
 import pytest
 
 from extreme_entropy.errors import InputError
+from extreme_entropy.tables import excel
 from extreme_entropy.tables.decoding import PIECE
 from extreme_entropy.tables.reading import open_table
 
@@ -186,3 +190,138 @@ def test_blank_rows_inside_an_excel_sheet_are_rows(tmp_path):
     assert rows_of(open_table(path)) == [first, gap, gap, last]
     one = book(tmp_path / "b.xlsx", ["x"], [1], [None], [2])
     assert rows_of(open_table(one)) == [{"x": "1"}, {"x": None}, {"x": "2"}]
+
+
+def rezipped(path, change=lambda name, content: content, tamper=lambda content: content):
+    """A workbook whose members, or bytes as a whole, are altered; a member that is None is gone."""
+    with zipfile.ZipFile(path) as book:
+        members = {name: change(name, book.read(name)) for name in book.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, content in members.items():
+            if content is not None:
+                book.writestr(name, content)
+    path.write_bytes(tamper(path.read_bytes()))
+    return path
+
+
+def in_directory(offset, value):
+    """Set two bytes of each entry in the central directory of a zip file."""
+    return lambda content: re.sub(
+        rb"(?s)(PK\x01\x02.{%d}).." % (offset - 4), rb"\g<1>" + value, content
+    )
+
+
+def sheet(content):
+    """What replaces the first sheet."""
+    head = b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    return lambda name, old: (
+        head + content + b"</worksheet>" if name.endswith("sheet1.xml") else old
+    )
+
+
+HOSTILE = {
+    "encrypted flag": {"tamper": in_directory(8, b"\x01\x00")},
+    "unknown compression": {"tamper": in_directory(10, b"\x63\x00")},
+    "no sheet": {"change": lambda n, c: None if "worksheets/" in n else c},
+    "no workbook": {"change": lambda n, c: None if n == "xl/workbook.xml" else c},
+    "no styles": {"change": lambda n, c: b"" if n == "xl/styles.xml" else c},
+    "no list of sheets": {"change": lambda n, c: re.sub(b"<sheets>.*</sheets>", b"", c)},
+    "a sheet that is no XML": {"change": lambda n, c: b"<row" if "sheet1" in n else c},
+    "a protected workbook": {"tamper": lambda c: b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(5000)},
+    "a row far away": {
+        "change": sheet(b'<sheetData><row r="1"><c r="A1"><v>1</v></c></row>'
+                        b'<row r="999999999999"><c><v>1</v></c></row></sheetData>')
+    },
+    "a shared string that is not there": {
+        "change": sheet(b'<sheetData><row r="1"><c r="A1" t="s"><v>99</v></c></row></sheetData>')
+    },
+    "a number of many digits": {
+        "change": sheet(b'<sheetData><row r="1"><c r="A1"><v>%s</v></c></row></sheetData>'
+                        % (b"9" * 5000))
+    },
+    "a reference that is none": {
+        "change": sheet(b'<sheetData><row r="x"><c r="??"><v>1</v></c></row></sheetData>')
+    },
+    "more cells than can be": {
+        "change": sheet(b'<sheetData><row r="1">%s</row><row r="99999"><c r="A99999"><v>1</v></c>'
+                        b"</row></sheetData>" % (b"<c><v>1</v></c>" * 5000))
+    },
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_an_excel_file_that_cannot_be_read_is_one_sentence(what, tmp_path):
+    """Damaged, protected, endless or empty: an InputError with the name of the file."""
+    path = rezipped(book(tmp_path / "a.xlsx", ["x", "y"], [1, "a"]), **HOSTILE[what])
+    with pytest.raises(InputError, match=r"a\.xlsx") as error:
+        open_table(path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_workbook_of_charts_has_no_rows(tmp_path):
+    made = openpyxl.Workbook()
+    made.create_chartsheet("only")
+    made.remove(made.active)
+    made.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="must have a sheet with rows; it has none"):
+        open_table(tmp_path / "a.xlsx")
+
+
+def test_a_chart_beside_the_table_does_not_matter(tmp_path):
+    """It has a sheet of its own, and is not read."""
+    made = openpyxl.Workbook()
+    made.create_chartsheet("picture", 0)
+    for row in (["x"], [1]):
+        made.worksheets[0].append(row)
+    made.save(tmp_path / "a.xlsx")
+    assert rows_of(open_table(tmp_path / "a.xlsx")) == [{"x": "1"}]
+
+
+def test_rows_beyond_the_stated_size_of_a_sheet_are_read(tmp_path):
+    """Some programs state that of an empty sheet."""
+    path = book(tmp_path / "a.xlsx", ["x", "y"], [1, 2], [3, 4])
+    stated = lambda name, content: content.replace(b'ref="A1:B3"', b'ref="A1"')  # noqa: E731
+    assert len(rows_of(open_table(rezipped(path, stated)))) == 2
+
+
+def test_one_cell_at_the_far_end_of_a_sheet_is_no_table(tmp_path):
+    """Of 17 billion cells, those that the file does not hold are never made."""
+    made = openpyxl.Workbook()
+    made.active["XFD1048576"] = "x"
+    made.save(tmp_path / "a.xlsx")
+    with pytest.raises(InputError, match="'' comes 16383 times"):
+        open_table(tmp_path / "a.xlsx")
+
+
+def test_a_member_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """By the size that the file states, beyond which zipfile reads nothing."""
+    path = book(tmp_path / "a.xlsx", ["x"], [1])
+    monkeypatch.setattr(excel, "SHEET_BYTES", 500)
+    with pytest.raises(InputError, match=r"at most 500 bytes .* Save the sheet as CSV"):
+        open_table(path)
+
+
+def test_an_excel_file_in_a_compression_without_bounds_is_refused(tmp_path):
+    """The header of LZMA alone may ask for 4 GiB; Excel writes no such files."""
+    path = book(tmp_path / "a.xlsx", ["x"], [1])
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_LZMA) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    with pytest.raises(InputError, match=r"a\.xlsx' cannot be read .*compressed in another way"):
+        open_table(path)
+
+
+def test_every_way_to_damage_a_workbook_is_a_table_or_a_sentence(tmp_path, rng):
+    """Random bytes of each member and of the file itself."""
+    good = book(tmp_path / "good.xlsx", ["x", "y"], [1, "a"], [2.5, None]).read_bytes()
+    path = tmp_path / "a.xlsx"
+    for i in range(150):
+        content = bytearray(good)
+        for at in rng.integers(len(content), size=1 + i % 3):
+            content[at] = rng.integers(256)
+        path.write_bytes(content)
+        with suppress(InputError), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            rows_of(open_table(path))

@@ -35,17 +35,17 @@ def test_the_gradient_is_the_derivative(classifier, n_classes):
     """∂/∂z of βᵀφ against central differences, for each pair of classes."""
     X, y = few_of_many(n_classes=n_classes)
     fitted = clone(classifier).fit(X, y)
-    phi, operators = fitted.feature_map_, fitted.machine_.operators
+    phi, operators = fitted.feature_map_, fitted.machine_.leaves[0].operators
     Z, step = phi.scaling(X[:20]), 1e-6
-    gradient = phi.gradient(Z, operators)
+    gradient = phi.only().gradient(Z, operators)
     assert gradient.shape == (len(operators), *Z.shape)
 
     def project(Z):
         features = np.empty((len(Z), phi.h))
-        for i, part in enumerate(phi.parts):
+        for i, part in enumerate(phi.only().parts):
             H = part.layer(part.seen(Z))
             own = H if part.whitening is None else H @ part.whitening
-            features[:, i :: len(phi.parts)] = own
+            features[:, i :: len(phi.only().parts)] = own
         return features @ operators.T
 
     for column in range(Z.shape[1]):
@@ -188,7 +188,7 @@ def test_columns_count_alike_where_weights_do_not_help(classifier, n_classes):
     X, y = rng.normal(size=(300, 8)), np.arange(300) % n_classes  # nothing to be learned
     learned = clone(classifier).fit(X, y)
     uniform = clone(classifier).set_params(relevance="uniform").fit(X, y)
-    assert all(map(same, learned.feature_map_.parts, uniform.feature_map_.parts))
+    assert all(map(same, learned.feature_map_.only().parts, uniform.feature_map_.only().parts))
     assert np.array_equal(learned.predict_proba(X), uniform.predict_proba(X))
     assert learned.feature_importances_.sum() == pytest.approx(1.0)
 
@@ -231,9 +231,9 @@ def test_where_weights_gain_much_all_of_a_mixed_layer_sees_them(classifier, monk
     X, y = few_of_many(n=900, d=33)
     kinds = []
     for some, large in ((-9.0, -8.0), (-9.0, 9e9), (9e9, 9e9)):
-        monkeypatch.setattr("extreme_entropy.machine.relevance.SOME_GAIN", some)
-        monkeypatch.setattr("extreme_entropy.machine.relevance.LARGE_GAIN", large)
-        parts = clone(classifier).fit(X, y).feature_map_.parts
+        monkeypatch.setattr("extreme_entropy.drawing.relevance.SOME_GAIN", some)
+        monkeypatch.setattr("extreme_entropy.drawing.relevance.LARGE_GAIN", large)
+        parts = clone(classifier).fit(X, y).feature_map_.only().parts
         kinds.append([(type(part.layer).__name__, part.weights is not None) for part in parts])
     alone, both, plain = kinds
     assert alone == [("Laplacian", True)]

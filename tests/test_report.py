@@ -318,7 +318,7 @@ def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier, monke
     common, rare = points_of(reported(classifier), evidence)
     assert (len(common.values), common.exact) == (500, 300)
     assert (len(rare.values), rare.exact) == (500, 500)
-    ratio = classifier.machine_.gaussians[0].log_ratio
+    ratio = classifier.machine_.curves[0].log_ratio
     own = ratio(evidence.values[evidence.labels == 0, 0])
     weights = np.repeat(common.weights, [300, 200])
     assert weights.sum() == pytest.approx(3500)

@@ -1,5 +1,6 @@
 """A machine on disk: the same to the last bit, refused when damaged, and never code."""
 
+import copy
 import json
 import os
 import pickle
@@ -137,7 +138,8 @@ def test_a_loaded_machine_goes_on_learning_with_the_same_bits(machine, path):
         one.merge(one.twin().fit(X[120:], y[120:]))
         one.forget(X[:30], y[:30])
     assert_same_bits(loaded, fitted, X)
-    assert_same_bits(loaded + fitted, fitted + loaded, X)  # they share φ
+    one, other = copy.copy(loaded), copy.copy(fitted)  # they share φ
+    assert_same_bits(one.merge(fitted, force=True), other.merge(loaded, force=True), X)
     assert_same_bits(again(loaded, path), fitted, X)
 
 
@@ -347,7 +349,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 7.*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 8.*wrote it"):
         load(path)
 
 
@@ -397,8 +399,10 @@ def put(name, array):
     return lambda values, arrays: arrays.update({name: np.array(array)})
 
 
-FIRST_SUMS = ("fitted", "summary_", "fields", "moments", "tuple", 0, "tuple", 0, "fields")
-FIRST_PAIR = ("fitted", "machine", "fields", "gaussians", "tuple", 0, "fields")
+FIRST_LEAF = ("leaves", "tuple", 0, "fields")
+FIRST_CELL = ("cells", "tuple", 0, "tuple", 0, "fields")
+FIRST_SUMS = ("fitted", "summary_", "fields", *FIRST_LEAF, *FIRST_CELL)
+FIRST_PAIR = ("fitted", "machine", "fields", "curves", "tuple", 0, "fields")
 
 
 def deep(depth):
@@ -432,7 +436,7 @@ HOSTILE = {
     "no phi": drop("fitted", "feature_map_"),
     "no summary": drop("fitted", "summary_"),
     "no machine": drop("fitted", "machine"),
-    "no field": drop("fitted", "feature_map_", "fields", "parts"),
+    "no field": drop("fitted", "feature_map_", "fields", "leaves"),
     "nothing fitted": set_in("fitted", to={}),
     "values are a list": lambda values, arrays: [values],
     "values are a number": lambda values, arrays: 3,
@@ -459,12 +463,12 @@ HOSTILE = {
     "one label twice": put("classes_", [3, 3]),
     "labels not sorted": put("classes_", [1, 0]),
     "NaN for a label": put("classes_", [0.0, np.nan]),
-    "NaN sums": put("summary_.moments.0.0.mean", np.full(8, np.nan)),
-    "endless sums": put("summary_.moments.1.2.scatter", np.full(36, np.inf)),
-    "huge sums": put("summary_.moments.1.2.scatter", np.full(36, 1e200)),
-    "other sums": put("summary_.moments.1.2.scatter", np.ones(28)),
-    "no half of sums": put("summary_.moments.1.2.scatter", np.ones((8, 8))),
-    "single precision": put("summary_.moments.1.2.scatter", np.ones(36, np.float32)),
+    "NaN sums": put("summary_.leaves.0.cells.0.0.mean", np.full(8, np.nan)),
+    "endless sums": put("summary_.leaves.0.cells.1.2.scatter", np.full(36, np.inf)),
+    "huge sums": put("summary_.leaves.0.cells.1.2.scatter", np.full(36, 1e200)),
+    "other sums": put("summary_.leaves.0.cells.1.2.scatter", np.ones(28)),
+    "no half of sums": put("summary_.leaves.0.cells.1.2.scatter", np.ones((8, 8))),
+    "single precision": put("summary_.leaves.0.cells.1.2.scatter", np.ones(36, np.float32)),
     "fewer than no rows": set_in(*FIRST_SUMS, "n", to=-1.0),
     "endless rows": set_in(*FIRST_SUMS, "n", to=10**400),
     "rows are true": set_in(*FIRST_SUMS, "n", to=True),
@@ -472,8 +476,8 @@ HOSTILE = {
     "another column": set_in("fitted", "n_features_in_", to=6),
     "no variance": set_in(*FIRST_PAIR, "variances", to={"tuple": [0.0, 1.0]}),
     "three means": set_in(*FIRST_PAIR, "means", to={"tuple": [0.0, 1.0, 2.0]}),
-    "other operators": put("machine.operators", np.ones((1, 7))),
-    "operators that overflow": put("machine.operators", np.full((1, 8), 1e150)),
+    "other operators": put("machine.leaves.0.operators", np.ones((1, 7))),
+    "operators that overflow": put("machine.leaves.0.operators", np.full((1, 8), 1e150)),
     "knots in no order": put("feature_map_.scaling.slopes", -np.ones(5 * 1025)),
     "no threads": set_in("parameters", "n_jobs", to=0),
     "unknown activation": set_in("parameters", "activation", to="magic"),
@@ -485,7 +489,7 @@ HOSTILE = {
     "another array": put("more", np.ones(3)),
     "one array twice": set_in("fitted", "machine", "fields", "ridges", to={"array": "classes_"}),
     "linear neurons beyond": set_in(
-        *("fitted", "feature_map_", "fields", "parts", "tuple", 0, "fields", "layer"),
+        *("fitted", "feature_map_", "fields", *FIRST_LEAF, "parts", "tuple", 0, "fields", "layer"),
         *("fields", "n_linear"),
         to=5,
     ),
@@ -525,13 +529,14 @@ HOSTILE_BASELINES = {
 def two_layers(values, arrays):
     """φ of twice the features, which EEM may have and ELM not."""
     phi = values["fitted"]["feature_map_"]
-    [part] = phi["fields"]["parts"]["tuple"]
+    [features] = phi["fields"]["leaves"]["tuple"]
+    [part] = features["fields"]["parts"]["tuple"]
     other = json.loads(json.dumps(part))
     for field in other["fields"]["layer"]["fields"].values():
         if isinstance(field, dict):
             arrays["other." + field["array"]] = arrays[field["array"]]
             field["array"] = "other." + field["array"]
-    phi["fields"]["parts"]["tuple"] = [part, other]
+    features["fields"]["parts"]["tuple"] = [part, other]
     arrays["readout"] = np.ones((16, 1))
     return {"feature_map_": phi}
 
@@ -549,10 +554,12 @@ def test_a_baseline_that_makes_no_sense_is_refused(path, change):
 def test_what_must_hold_and_what_came_are_told(saved):
     """In one sentence, with the place."""
     path, _, _ = saved
-    rewrite(path, put("summary_.moments.0.0.scatter", np.ones(6)))  # half of (3, 3)
+    rewrite(path, put("summary_.leaves.0.cells.0.0.scatter", np.ones(6)))  # half of (3, 3)
     with pytest.raises(FileFormatError) as caught:
         load(path)
-    place = "summary_.moments[0][0].scatter must be of shape (8, 8); it is an array of float64"
+    place = (
+        "summary_.leaves[0].cells[0][0].scatter must be of shape (8, 8); it is an array of float64"
+    )
     assert place in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -692,7 +699,7 @@ def test_sums_take_less_than_half_of_their_matrices():
     X, y = table(n=600)
     machine, file = EEMClassifier(300, random_state=0).fit(X, y), BytesIO()
     machine.save(file)
-    cells = [part for cells in machine.summary_.moments for part in cells]
+    cells = [part for cells in machine.summary_.leaves[0].cells for part in cells]
     assert len(file.getvalue()) < sum(cell.scatter.nbytes for cell in cells) / 2
 
 
@@ -828,3 +835,17 @@ def test_a_failure_midway_leaves_the_old_file_and_nothing_else(saved, monkeypatc
     assert path.read_bytes() == before
     assert os.listdir(path.parent) == [path.name]
     assert_same_bits(load(path), machine, X)
+
+
+@pytest.mark.parametrize("kind", [EEMClassifier, EEKMClassifier, ExtremeEntropyClassifier])
+def test_a_loaded_machine_decides_as_the_saved_one_after_set_params(kind, path, rng):
+    """New priors act from the next fit on; a file must not bring them forward."""
+    y = (rng.random(500) < 0.1).astype(int)
+    X = rng.normal(size=(500, 3)) + y[:, None]
+    saved = kind(random_state=0).fit(X, y).set_params(priors="empirical")
+    saved.save(path)
+    costs = {1: 2.0}
+    expected = saved.with_costs(costs).predict(X)
+    assert (expected != saved.with_costs(costs, priors="empirical").predict(X)).any()
+    np.testing.assert_array_equal(load(path).with_costs(costs).predict(X), expected)
+    np.testing.assert_array_equal(load(path).predict(X), saved.predict(X))

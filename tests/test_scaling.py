@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import rankdata
 from sklearn.base import clone
 
-from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy.features.content import ContentHash
 from extreme_entropy.features.scaling import CLOSE, ColumnStats, fit_scaling
 
 
@@ -118,3 +119,44 @@ def test_values_near_the_largest_number_are_far_off_and_no_warning(name, rng):
     Z = scaling(np.array([[1e308, -1e308]]))
     assert np.isfinite(Z).all()
     assert Z[0, 0] > Z[0, 1]
+
+
+@pytest.mark.parametrize("largest", [1e15, -1e15, 2.0**53 - 3])
+@pytest.mark.parametrize("name", ["minmax", "standard", "quantile"])
+def test_whole_numbers_that_are_exact_are_never_taken_for_rounding(name, largest):
+    """1e15 and the number after it are fourteen units of rounding apart, and two values."""
+    x = largest + np.arange(60) % 4
+    X = np.column_stack([x, np.where(np.arange(60) % 4 < 2, x.min(), x.min() + 1)])
+    Z = fit_scaling(name, ColumnStats.of(X), X)(X)
+    assert [len(np.unique(column)) for column in Z.T] == [4, 2]
+    assert len(np.unique(ContentHash.between(0, X.min(axis=0), X.max(axis=0))(X))) == 4
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        EEMClassifier(20, random_state=0),
+        EEKMClassifier(20, random_state=0),
+        ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_column_of_large_whole_numbers_predicts_the_class(classifier, rng):
+    """Where the last digit of a number of sixteen digits is the class."""
+    y = rng.integers(0, 2, 200)
+    X = np.column_stack([1e15 + y, rng.normal(size=200)])
+    assert classifier.fit(X, y).score(X, y) == 1
+
+
+@pytest.mark.parametrize("name", ["minmax", "standard", "quantile", None])
+def test_the_scaling_of_large_whole_numbers_does_not_depend_on_how_rows_are_cut(name, rng):
+    """Their mean has few digits after the point, and must not move with the order of sums."""
+    X = 1e15 + rng.integers(0, 3, (200, 2))
+    cuts = [X[:7], X[7:80], X[80:]]
+    whole, parts = ColumnStats.of(X), [ColumnStats.of(part) for part in cuts]
+    expected = fit_scaling(name, whole, X, by_distance=True)(X)
+    for first, second, third in ((0, 1, 2), (2, 0, 1)):
+        stats = parts[first] + (parts[second] + parts[third])
+        np.testing.assert_allclose(stats.deviation, whole.deviation, rtol=1e-12)
+        found = fit_scaling(name, stats, X, by_distance=True)(X)
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)

@@ -21,7 +21,7 @@ from extreme_entropy import (
 )
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators.saving import pack
-from extreme_entropy.moments.summary import ClassMoments
+from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 
 CLASSIFIERS = {
     "EEM": EEMClassifier(30, random_state=0),
@@ -93,8 +93,7 @@ def test_half_of_a_symmetric_matrix_is_written(name, tmp_path):
     """And read back with the same bits, so that learning goes on with them."""
     X, y = rows()
     fitted = clone(CLASSIFIERS[name]).fit(X, y)
-    h = fitted.summary_.leaves[0] if hasattr(fitted.summary_, "leaves") else fitted.summary_
-    scatter = h.moments[0][0].scatter
+    scatter = fitted.summary_.leaves[0].cells[0][0].scatter
     assert np.array_equal(scatter, scatter.T)
     _, arrays = pack(fitted)
     written = [array for key, array in arrays.items() if key.endswith("scatter")]
@@ -109,8 +108,11 @@ def test_half_of_a_symmetric_matrix_is_written(name, tmp_path):
 @pytest.mark.parametrize("h", [3, 8, 33, 100])
 def test_sums_stay_symmetric_to_the_last_bit(h, rng):
     """However they were added and taken apart."""
-    a, b, c = (ClassMoments.of(rng.normal(size=(n, h)) + rng.normal()) for n in (5, 70, 31))
-    scatter = (a + b + c - b).scatter
+    a, b, c = (
+        FoldMoments(((ClassMoments.of(rng.normal(size=(n, h)) + rng.normal()),),))
+        for n in (5, 70, 31)
+    )
+    scatter = (a + b + c - b).of_class(0).scatter
     np.testing.assert_array_equal(scatter, scatter.T)
 
 

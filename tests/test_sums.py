@@ -1,6 +1,7 @@
 """A machine is a sum over its rows: batches, merging and forgetting equal one fit."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from extreme_entropy import (
 from extreme_entropy.errors import (
     DegenerateWarning,
     ExtremeEntropyWarning,
+    FewRowsWarning,
     ForgetError,
     IncompleteError,
     InputError,
@@ -444,7 +446,8 @@ def test_learning_warns_of_nothing_until_the_machine_is_asked():
     """Batches with a row of a class do not warn: the summary is not yet the whole."""
     X, y = table()
     one = np.r_[np.flatnonzero(y == 0)[:30], np.flatnonzero(y == 1)[:1]]
-    machine = new().partial_fit(X[one], y[one])
+    with pytest.warns(FewRowsWarning, match="drawn from the 31 rows"):
+        machine = new().partial_fit(X[one], y[one])
     machine.partial_fit(X, y)
     with np.testing.assert_no_warnings():
         machine.predict(X)
@@ -599,3 +602,93 @@ def test_boosting_begins_with_the_classifier_itself():
     boosted = AdaBoostClassifier(EEMClassifier(30), n_estimators=1, random_state=0).fit(X, y)
     [first] = boosted.estimators_
     assert_same_decisions(first, clone(first).fit(X, y), X)
+
+
+@pytest.mark.parametrize("kind", [EEMClassifier, EEKMClassifier, ExtremeEntropyClassifier])
+def test_the_same_part_is_not_merged_twice_unless_forced(kind, rng):
+    """Its rows would count twice; nothing changes."""
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 3)) + y[:, None]
+    classifier = kind(random_state=0).fit(X[:200], y[:200])
+    part = classifier.twin().fit(X[200:], y[200:])
+    classifier.merge(part)
+    with pytest.raises(MergeError, match=r"^100 % .* force=True"):
+        classifier.merge(part)
+    with pytest.raises(MergeError, match="would count twice"):
+        classifier + classifier
+    assert classifier.summary_.counts.sum() == 400
+    assert classifier.merge(part, force=True).summary_.counts.sum() == 600
+
+
+def test_parts_of_a_table_in_which_rows_repeat_are_merged_without_force(rng):
+    """Equal rows in two parts are what chance gives, and are no reason to refuse."""
+    X, y = rng.integers(0, 6, size=(600, 3)).astype(float), rng.integers(0, 2, 600)
+    classifier = EEMClassifier(10, random_state=0).fit(X[:300], y[:300])
+    classifier.merge(classifier.twin().fit(X[300:], y[300:]))
+    assert classifier.summary_.counts.sum() == 600
+
+
+def test_a_feature_map_of_very_few_first_rows_is_warned_about(rng):
+    """It stays as it is, however many rows come later."""
+    y = np.arange(1000) % 2
+    X = rng.normal(size=(1000, 3)) + y[:, None]
+    with pytest.warns(FewRowsWarning, match="drawn from the 10 rows"):
+        classifier = EEMClassifier(10, random_state=0).partial_fit(X[:10], y[:10])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        classifier.partial_fit(X[10:20], y[10:20])
+        EEMClassifier(10, random_state=0).partial_fit(X, y)
+        batches = ((X[i : i + 10], y[i : i + 10]) for i in range(0, 1000, 10))
+        EEMClassifier(10, random_state=0).fit_batches(batches)
+
+
+@pytest.mark.parametrize("verb", ["partial_fit", "fit_batches"])
+def test_first_rows_of_one_class_name_the_argument_that_is_missing(verb, rng):
+    X, y = rng.normal(size=(20, 2)), np.zeros(20, int)
+    given = (X, y) if verb == "partial_fit" else ([(X, y)],)
+    with pytest.raises(InputError, match=r"only one class, 0.*`classes=`"):
+        getattr(EEMClassifier(10), verb)(*given)
+
+
+def test_what_was_learnt_is_shown_in_a_line(rng):
+    """Sums are half a million numbers; nobody wants to read them."""
+    X, y = rng.normal(size=(100, 2)), np.arange(100) % 2
+    summary = EEMClassifier(10, random_state=0).fit(X, y).summary_
+    assert (
+        repr(summary)
+        == "Summary(rows_by_class=[50.0, 50.0], n_folds=5, n_leaves=(1,), n_features=10)"
+    )
+    summary = ExtremeEntropyClassifier(n_landmarks=10, random_state=0).fit(X, y).summary_
+    assert repr(summary).startswith(
+        "Summary(rows_by_class=[50.0, 50.0], n_folds=5, n_leaves=(1, 1)"
+    )
+
+
+def test_small_parts_of_equal_rows_may_have_equal_counts(rng):
+    """Two flips of a coin often show what two others did."""
+    X, y = np.tile([[0.0], [1.0]], (50, 1)), np.tile([0, 1, 1, 1], 25)
+    classifier = EEMClassifier(5, random_state=0).fit(X, y)
+    part = classifier.twin().fit(X[:4], y[:4])
+    assert (part + classifier.twin().fit(X[4:8], y[4:8])).summary_.counts.sum() == 8
+
+
+@pytest.mark.parametrize("weight", [2.0, 1 / 178, "floats", "fractions"])
+def test_the_same_part_with_weights_is_not_merged_twice(weight, rng):
+    """Weights that are not one do not hide that rows are the same."""
+    X, y = rng.normal(size=(178, 4)), np.arange(178) % 3
+    w = {"floats": rng.uniform(0.5, 3, 178), "fractions": rng.uniform(0, 1, 178)}.get(weight)
+    w = np.full(178, weight) if w is None else w
+    classifier = EEMClassifier(10, random_state=0).fit(X, y)
+    ours, part = (classifier.twin().fit(X[i::2], y[i::2], w[i::2]) for i in (0, 1))
+    ours.merge(part)
+    with pytest.raises(MergeError, match="would count twice"):
+        ours.merge(part)
+    with pytest.raises(MergeError, match="would count twice"):
+        ours.merge(ours)
+
+
+@pytest.mark.parametrize("batches", [lambda X, y: (X, y), lambda X, y: [(X,)], lambda X, y: X])
+def test_batches_that_are_no_pairs_are_refused_in_a_sentence(batches, rng):
+    X, y = rng.normal(size=(20, 2)), np.arange(20) % 2
+    with pytest.raises(InputError, match=r"must be \(X, y\) or \(X, y, sample_weight\)"):
+        EEMClassifier(5).fit_batches(batches(X, y))

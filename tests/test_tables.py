@@ -684,7 +684,7 @@ def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):
     pq.write_table(people.slice(150), tmp_path / "rest.parquet")
     pq.write_table(people, tmp_path / "all.parquet")
     rest = fit_like(open_table(tmp_path / "rest.parquet"), first)
-    merged = first.merged([rest])
+    merged = first.merged(rest)
     whole = fit_like(open_table(tmp_path / "all.parquet"), first)
     X = whole.read(people)
     ours, theirs = (model.classifier.predict_proba(X) for model in (merged, whole))
@@ -697,7 +697,7 @@ def test_models_of_parts_add_up_to_the_model_of_all(people, tmp_path):
 def test_models_that_read_columns_differently_cannot_be_merged(people, tmp_path):
     ours, theirs = (fitted(people.slice(*part), tmp_path) for part in ((0, 200), (200, 200)))
     with pytest.raises(MergeError, match="--like"):
-        ours.merged([theirs])
+        ours.merged(theirs)
 
 
 def test_strange_labels_are_refused_by_name(model):
@@ -739,10 +739,10 @@ def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, 
 
 def test_leaves_follow_from_all_rows_of_a_table(people, tmp_path, monkeypatch):
     """The sample that the tree is grown from may be smaller than the table."""
-    monkeypatch.setattr("extreme_entropy.features.forest.ROWS_PER_LEAF", 100)
-    monkeypatch.setattr("extreme_entropy.features.forest.FEWEST_LEAVES", 2)
-    monkeypatch.setattr("extreme_entropy.machine.growing.FEWEST_OF_CLASS", 5)
-    monkeypatch.setattr("extreme_entropy.machine.growing.FEWEST_SAMPLED", 5)
+    monkeypatch.setattr("extreme_entropy.drawing.growing.ROWS_PER_LEAF", 100)
+    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_LEAVES", 2)
+    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_OF_CLASS", 5)
+    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_SAMPLED", 5)
     model = fitted(people, tmp_path, model="auto", size=10)
     assert model.classifier.n_leaves == 4
     assert max(model.classifier.feature_map_.n_leaves) > 1
@@ -771,7 +771,7 @@ def test_the_model_is_as_good_as_estimated(tmp_path):
     table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
     pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
     written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
-    layer = written.classifier.feature_map_.parts[0].layer
+    layer = written.classifier.feature_map_.only().parts[0].layer
     assert written.facts.size == written.classifier.n_hidden == layer.size
     predicted = written.classifier.predict(written.read(table.slice(500)))
     expected = written.facts.estimate

@@ -18,17 +18,15 @@ from scipy.special import ndtr
 from extreme_entropy import EEKMClassifier
 from extreme_entropy.entropy.gaussian import cauchy_schwarz_divergence
 from extreme_entropy.machine.decision import GaussianPair
-from extreme_entropy.machine.machine import solve
-from extreme_entropy.moments.summary import ClassMoments, Summary
+from extreme_entropy.machine.solving import Method, solve
+from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 
 
 def _solved(negative, positive, shrinkage=None):
     """The paper's machine of two classes of features, without shrinkage."""
     return solve(
-        Summary(((negative,), (positive,))),
-        shrinkage=shrinkage,
-        ridge=0.0,
-        cross_fitted=False,
+        FoldMoments(((negative,), (positive,))),
+        Method(shrinkage, ridge=0.0, cross_fitted=False),
         log_priors=np.zeros(2),
         log_costs=np.zeros(2),
     )
@@ -65,7 +63,7 @@ def test_theorem_1_elm_and_eem_are_one_classifier(rng, n, h, distance):
     """Balanced, centred classes with equal covariances: parallel operators, the same decisions."""
     negative, positive = _twins(rng, n, h, distance)
     machine = _machine_of_rows(negative, positive)
-    beta, elm = machine.operators[0], _elm(negative, positive)
+    beta, elm = machine.leaves[0].operators[0], _elm(negative, positive)
     assert _cosine(beta, elm) == pytest.approx(1, abs=1e-10)
     new = 2 * distance * rng.normal(size=(3000, h))
     scores = machine.scores((new @ beta)[:, None])
@@ -80,7 +78,7 @@ def test_theorem_1_what_elm_learns_without_error_eem_does_too(rng):
     np.testing.assert_allclose(negative @ elm, -1, atol=1e-9)
     np.testing.assert_allclose(positive @ elm, 1, atol=1e-9)
     machine = _machine_of_rows(negative, positive)
-    beta = machine.operators[0]
+    beta = machine.leaves[0].operators[0]
     np.testing.assert_allclose(beta, elm, atol=1e-9 * np.linalg.norm(elm))
     assert (machine.scores((negative @ beta)[:, None]) < 0).all()
     assert (machine.scores((positive @ beta)[:, None]) > 0).all()
@@ -92,7 +90,7 @@ def test_theorem_1_needs_centring_and_balance_but_not_equal_covariances(rng):
     positive = rng.normal(size=(80, 6)) * np.geomspace(2, 0.2, 6)
     negative -= negative.mean(axis=0) + 0.4
     positive -= positive.mean(axis=0) - 0.4
-    beta = _machine_of_rows(negative, positive).operators[0]
+    beta = _machine_of_rows(negative, positive).leaves[0].operators[0]
     assert _cosine(beta, _elm(negative, positive)) == pytest.approx(1, abs=1e-10)
     aside = np.array([2.0, -1.0, 0.0, 1.0, 0.0, -2.0])  # along m itself it would not matter
     assert _cosine(beta, _elm(negative + aside, positive + aside)) < 0.999
@@ -261,8 +259,8 @@ def test_equal_covariances_give_the_bayes_direction_and_threshold():
     """β is parallel to Σ⁻¹(m₊−m₋), with one threshold midway."""
     machine = _solved(_exact(MEANS[0], SHARED), _exact(MEANS[1], SHARED))
     bayes = np.linalg.solve(SHARED, MEANS[1] - MEANS[0])
-    assert _cosine(machine.operators[0], bayes) == pytest.approx(1, abs=1e-14)
-    pair = machine.gaussians[0]
+    assert _cosine(machine.leaves[0].operators[0], bayes) == pytest.approx(1, abs=1e-14)
+    pair = machine.curves[0]
     near = min(machine.thresholds[0], key=lambda t: abs(t - sum(pair.means) / 2))
     assert near == pytest.approx(sum(pair.means) / 2, abs=1e-9)
 
@@ -276,7 +274,7 @@ def test_equal_covariances_reach_the_bayes_error(rng):
     )
     machine = _machine_of_rows(*train)
     wrong = [
-        (machine.scores((rows @ machine.operators[0])[:, None]) > 0) != label
+        (machine.scores((rows @ machine.leaves[0].operators[0])[:, None]) > 0) != label
         for rows, label in zip(test, (False, True), strict=True)
     ]
     difference = MEANS[1] - MEANS[0]
@@ -316,12 +314,14 @@ def test_erratum_4_unequal_covariances_have_a_better_direction():
     """β minimises the error when Σ₊ = Σ₋; otherwise some other direction errs far less."""
     means = np.zeros(2), np.array([1.0, 0.4])
     equal = [np.array([[1.0, 0.3], [0.3, 0.5]])] * 2
-    beta = _solved(_exact(means[0], equal[0]), _exact(means[1], equal[1])).operators[0]
+    beta = _solved(_exact(means[0], equal[0]), _exact(means[1], equal[1])).leaves[0].operators[0]
     ours = _error_along(beta, means, equal)
     assert ours == pytest.approx(_best_direction(means, equal), abs=1e-9)
     # Now the second axis tells the classes apart by spread alone, which β does not look at.
     unequal = [np.diag([1.0, 0.01]), np.diag([1.0, 9.0])]
-    beta = _solved(_exact(means[0], unequal[0]), _exact(means[1], unequal[1])).operators[0]
+    beta = (
+        _solved(_exact(means[0], unequal[0]), _exact(means[1], unequal[1])).leaves[0].operators[0]
+    )
     ours, best = _error_along(beta, means, unequal), _best_direction(means, unequal)
     assert best < ours - 0.1
     assert _error_along(np.array([0.0, 1.0]), means, unequal) < ours - 0.1

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from extreme_entropy_paper.datasets import load_dataset
+
 
 @pytest.fixture
 def rng():
@@ -19,6 +21,8 @@ def paper_data():
     folder = os.environ.get("EXTREME_ENTROPY_DATA")
 
     def load(name):
+        if name == "balance":  # which is generated, so that no file is needed
+            return load_dataset(name, return_X_y=True)
         path = Path(folder or "") / f"{name}.npz"
         if not folder or not path.is_file():
             pytest.skip(

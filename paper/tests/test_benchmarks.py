@@ -30,6 +30,7 @@ from extreme_entropy_paper.benchmarks import (
     speed_page,
     streaming,
     tables,
+    thread_calls,
 )
 from extreme_entropy_paper.benchmarks.bare import fit_limit, predict_limit
 from extreme_entropy_paper.benchmarks.markdown import cell, embed
@@ -214,7 +215,7 @@ def test_the_limit_of_a_forest_passes_every_row_once_in_each_tree(rng, monkeypat
     rows = []
     monkeypatch.setattr(bare, "add_gram", lambda H, S: rows.append((len(H), H.dtype)))
     bare.forest_limit(forest, X.astype(np.float32), 2)()
-    layers = sum(len(parts) for parts in forest.leaves[:2]) + 1
+    layers = sum(len(features.parts) for features in forest.leaves[:2]) + 1
     assert sum(n for n, _ in rows) == 900 * layers
     assert {dtype for _, dtype in rows} == {np.dtype(np.float32)}
 
@@ -297,7 +298,7 @@ def test_functions_of_the_package_are_counted_in_every_thread(rng):
 
 def test_the_counts_of_calls_are_those_of_the_librarys_entries(monkeypatch):
     """`eem fit` passes through more than `fit`, and it alone parses a header."""
-    monkeypatch.setattr("extreme_entropy.machine.relevance.LANDMARKS", 40)
+    monkeypatch.setattr("extreme_entropy.drawing.relevance.LANDMARKS", 40)
     fit, papers, predict, search, command = calls.measure()
     assert papers["functions"] < fit["functions"]
     assert predict["functions"] < fit["functions"] < search["functions"] < command["functions"]
@@ -314,6 +315,16 @@ def test_a_quick_look_speaks_json():
     words = ["bench", "quick", "--rows", "1000", "--size", "10", "--json"]
     found = json.loads(CliRunner().invoke(root, words).stdout)
     assert all(model["times_the_limit"] > 0 for model in found["models"])
+
+
+def test_calls_are_compared_with_those_of_the_main_thread(rng, monkeypatch):
+    """In threads and in processes, each a multiple of the first row."""
+    X, y = rng.normal(size=(200, 3)), np.arange(200) % 2
+    monkeypatch.setitem(thread_calls.MODELS, "small", EEMClassifier(10, random_state=0))
+    rows = thread_calls.measure("small", "predict_proba of one row", X, y, 1)
+    assert [row["place"] for row in rows][::4] == ["main thread", "joblib, loky"]
+    assert rows[0]["x_main"] == 1
+    assert all(row["milliseconds"] > 0 and row["x_main"] > 0 for row in rows)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -16,9 +16,12 @@
     ├── FewRowsWarning                  a class has too few rows for what was asked
     ├── ForcedWarning                   rows were taken out that may never have been learnt
     ├── IdentifierWarning               columns that only tell rows apart are left out
-    └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
+    ├── IndefiniteWarning               a kernel matrix is not positive definite to rounding
+    ├── PrecisionWarning                whole numbers have more digits than floats
+    └── UnseenWarning                   most categories of a column are not those of the first rows
 """
 
+import functools
 import os
 import sys
 import warnings
@@ -26,6 +29,7 @@ import warnings
 from sklearn.exceptions import NotFittedError
 
 _PACKAGE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_PASSED_OVER = (_PACKAGE, functools.__file__)  # which calls us back for cached properties
 
 
 class ExtremeEntropyError(Exception):
@@ -84,9 +88,17 @@ class IndefiniteWarning(ExtremeEntropyWarning):
     """A kernel matrix is not positive definite to rounding."""
 
 
+class PrecisionWarning(ExtremeEntropyWarning):
+    """Columns hold whole numbers with more digits than floats have, which are rounded."""
+
+
+class UnseenWarning(ExtremeEntropyWarning):
+    """Most values of a column are categories that the first rows did not hold."""
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Give a warning that points at the line which called the library, however deep this is."""
     frame, level = sys._getframe(1), 1
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PASSED_OVER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)

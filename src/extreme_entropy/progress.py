@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
+
+from .terminal import unfiltered_stderr
 
 
 def with_progress(
@@ -21,10 +22,11 @@ def with_progress(
     """The same steps, with a bar that moves as they are taken.
 
     `amount` gives the units in a step; otherwise each counts one. Where no total is known, `share`
-    gives the share of all that has been taken so far. With `terminal_only` there is no bar where
-    stderr is no terminal.
+    gives the share of all that has been taken so far. There is no bar where stderr is closed, and
+    with `terminal_only` none where it is no terminal.
     """
-    if terminal_only and not sys.stderr.isatty():
+    screen = unfiltered_stderr()
+    if screen is None or (terminal_only and not screen.isatty()):
         yield from steps
         return
     try:
@@ -34,7 +36,7 @@ def with_progress(
             "A progress bar needs tqdm: pip install 'extreme-entropy[progress]'"
         ) from error
     columns, lines = shutil.get_terminal_size()  # 80 and 24 where a terminal does not tell
-    with tqdm(total=total, unit=unit, desc=label, ncols=columns, nrows=lines) as bar:
+    with tqdm(total=total, unit=unit, desc=label, ncols=columns, nrows=lines, file=screen) as bar:
         for step in steps:
             yield step
             new = 1 if amount is None else amount(step)

@@ -18,18 +18,19 @@ from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.linalg import eigh, lstsq, qr
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, blas_threads, chunks, dense
+from ..drawing.sampling import Sampled
+from ..drawing.specification import NeuronSpec
+from ..engines.threads import Threads, chunks, dense, one_blas_thread
 from ..estimators.eem import EEMClassifier
-from ..estimators.tables import InMemory, Sampled
-from ..features.feature_map import FeatureMap, NeuronSpec
+from ..estimators.tables import InMemory
+from ..features.feature_map import FeatureMap
 from ..features.neurons import Activation
-from ..moments.summary import Summary
+from ..moments.summary import FoldMoments
 from .least_squares import LeastSquaresClassifier, Outputs, targets
 
 Array = np.ndarray[Any, Any]
@@ -54,11 +55,11 @@ def beta_from_rows(
     for start in range(0, n, size):
         s = slice(start, start + size)
         rows = below(kept, phi, X[s], T[s], root[s], n_jobs)
-        with blas_threads(effective_n_jobs(n_jobs)):
+        with one_blas_thread():
             kept = triangle(rows)
     # As in scipy.linalg.pinv; neurons in single precision have no smaller directions to trust.
     cut = max(max(n + (h if ridge else 0), h) * EPS, 4 * np.finfo(X.dtype).eps)
-    with blas_threads(effective_n_jobs(n_jobs)):
+    with one_blas_thread():
         beta: Array = lstsq(kept[:, :h], kept[:, h:], cond=cut, lapack_driver="gelsd")[0]
     return beta
 
@@ -68,9 +69,10 @@ def below(kept: Array, phi: FeatureMap, X: Any, T: Array, root: Array, n_jobs: i
     rows = np.empty((len(kept) + len(T), kept.shape[1]), order="F")
     rows[: len(kept)] = kept
     H, BT = np.hsplit(rows[len(kept) :], [phi.h])
+    features = phi.only()
 
     def fill(s: slice) -> None:
-        H[s] = root[s] * phi(dense(X[s]))
+        H[s] = root[s] * features(phi.scaled(dense(X[s])))
         BT[s] = root[s] * T[s]
 
     for _ in Threads(n_jobs)(partial(fill, s) for s in chunks(len(T), phi.d, phi.h)):
@@ -87,14 +89,14 @@ def triangle(rows: Array) -> Array:
 
 
 def beta_from_sums(
-    summary: Summary, T: Array, class_weight: Array, ridge: float, dtype: np.dtype[Any]
+    moments: FoldMoments, T: Array, class_weight: Array, ridge: float, dtype: np.dtype[Any]
 ) -> Array:
     """(HᵀWH + I·ridge)⁺ HᵀWT                   (h, k), for rows of that precision.
 
     Eigenvalues that are rounding beside the largest are dropped. They are squares of singular
     values, so that this drops more than `beta_from_rows` does.
     """
-    parts = [summary.of_class(c) for c in range(len(summary.moments))]
+    parts = [moments.of_class(c) for c in range(moments.n_classes)]
     A = np.zeros_like(parts[0].scatter)
     b = np.zeros((len(A), T.shape[1]))
     for part, w, t in zip(parts, class_weight, T, strict=True):
@@ -202,14 +204,14 @@ default="sig"
     def _solve(self, table: InMemory, labels: Array, n_classes: int) -> Outputs:
         X, weight = table.X, table.weight
         spec = NeuronSpec(self.n_hidden, self.activation, self.scale)
-        phi = Sampled.of(table, self.random_state, [spec], table.labels).draw(spec)
+        phi = spec.draw(Sampled.of(table, self.random_state, [spec], table.labels))
         class_weight = self._class_weight(np.bincount(labels, weight))
         ridge = 0.0 if self.C is None else 1 / self.C
         T = targets(n_classes)
         if self.solver == "sums":
-            [summary] = table.summarise(phi, table.labels, 1)
-            with blas_threads(effective_n_jobs(self.n_jobs)):
-                beta = beta_from_sums(summary, T, class_weight, ridge, X.dtype)
+            [[moments]] = table.summarise(phi, table.labels, 1)
+            with one_blas_thread():
+                beta = beta_from_sums(moments, T, class_weight, ridge, X.dtype)
         else:
             row_weight = class_weight[labels] * (1.0 if weight is None else weight)
             beta = beta_from_rows(phi, X, T[labels], row_weight, ridge, self.n_jobs)

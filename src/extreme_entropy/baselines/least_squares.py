@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import FEW_SLICES, Threads
+from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import (
     check_rows,
@@ -49,7 +49,8 @@ class Outputs:
         dtype = np.result_type(X.dtype, self.readout.dtype)
         phi, readout = self.phi.in_precision(dtype), self.readout.astype(dtype)
         execute = Threads(n_jobs, ahead=FEW_SLICES)
-        return project(phi, [readout], X.astype(dtype, copy=False), execute) + self.bias
+        with one_blas_thread():
+            return project(phi, [readout], X.astype(dtype, copy=False), execute) + self.bias
 
 
 class LeastSquaresClassifier(EstimatorMixin):

@@ -24,20 +24,22 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.linalg import get_lapack_funcs
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, blas_threads, chunks, dense
+from ..drawing.parts import kernel_layer
+from ..drawing.sampling import sample_rows
+from ..engines.threads import Threads, chunks, dense, one_blas_thread
 from ..errors import IndefiniteWarning, InputError, TooLargeError, warn
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.schema import FINITE, Number, Rule
-from ..estimators.tables import InMemory, sample_rows
+from ..estimators.tables import InMemory
 from ..features.encoding import plain_encoding
-from ..features.feature_map import FeatureMap, Part, kernel_layer
+from ..features.feature_map import FeatureMap
 from ..features.kernels import Kernel, median_gamma
+from ..features.layers import Features, Part
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
 from .least_squares import LeastSquaresClassifier, Outputs, targets
 
@@ -46,7 +48,7 @@ Array = np.ndarray[Any, Any]
 
 def gram(phi: FeatureMap, Z: Array, n_jobs: int | None) -> Array:
     """K of scaled rows                        (n, n): the one matrix of that size ever made."""
-    layer = phi.in_precision(np.dtype(np.float64)).parts[0].layer
+    layer = phi.only().in_precision(np.dtype(np.float64)).parts[0].layer
     n = len(Z)
     K = np.empty((n, n))
 
@@ -228,7 +230,7 @@ default="rbf"
         self._refuse_too_many(*table.X.shape)
         phi, Z, gamma = self._kernel_over(table)
         K = gram(phi, Z, self.n_jobs)
-        with blas_threads(effective_n_jobs(self.n_jobs)):
+        with one_blas_thread():
             ridges = 1 / (self.C * self._row_weight(labels, table.weight))
             alpha, b, definite = solve_bordered(K, ridges, targets(n_classes)[labels])
         if not definite:
@@ -262,7 +264,8 @@ default="rbf"
             Z[s] = scaling(dense(X[s]).astype(np.float64, copy=False))
         layer = kernel_layer(self.kernel, Z, gamma, self.scale)
         encoding = plain_encoding(X.shape[1])
-        return FeatureMap(content, encoding, scaling, (Part(layer),)), Z, gamma
+        features = Features((Part(layer),))
+        return FeatureMap.uncut(content, encoding, scaling, features), Z, gamma
 
     def _refuse_too_many(self, n: int, d: int) -> None:
         needed = memory_needed(n, d)

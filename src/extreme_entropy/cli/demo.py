@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from .output import FILE
+from .output import FILE, prepare_output
 
 
 @click.command()
@@ -20,8 +20,7 @@ from .output import FILE
 )
 def demo(out: Path) -> None:
     """Fit a classifier on breast-cancer data with a rare class, and report on it."""
-    from ..files import check_writable
     from .tour import show
 
-    check_writable(out)
+    prepare_output(out)
     show(out)

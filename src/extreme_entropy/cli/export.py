@@ -7,7 +7,7 @@ from typing import Literal
 
 import click
 
-from .output import FILE, Decision, decision_options, echo_json, json_option
+from .output import FILE, Decision, decision_options, echo_json, json_option, prepare_output
 
 
 @click.command()
@@ -31,14 +31,13 @@ def export(model: Path, output: Path, float32: bool, decision: Decision, as_json
     empty. The outputs are the labels and the probabilities of the classes.
     """
     from ..errors import InputError
-    from ..files import check_writable
     from ..tables.model import TableModel
 
     if output.suffix != ".onnx":
         raise InputError(
             f"Models are exported to ONNX, whose files end in .onnx; the output is {output.name!r}."
         )
-    check_writable(output)
+    prepare_output(output)
     fitted = decision.of(TableModel.load(model))
     dtype: Literal["float32", "float64"] = "float32" if float32 else "float64"
     fitted.classifier.to_onnx(output, dtype=dtype, columns=True)

@@ -18,6 +18,7 @@ from .output import (
     json_option,
     model_output,
     na_option,
+    prepare_output,
 )
 
 EXAMPLES = """
@@ -124,13 +125,12 @@ def fit(
     well the model predicts rows it has not learnt is estimated on a sample, beside gradient
     boosting.
     """
-    from ..files import check_writable
     from ..tables.fitting import fit_like, fit_table
     from ..tables.model import TableModel
     from ..tables.reading import open_table
     from .summary import print_fit
 
-    check_writable(output, train)
+    prepare_output(output, train)
     if like is not None:
         own = {"--model": model, "--size": size, "--drop": drop, "--text": text, "--date": date}
         own |= {"--number": number, "--category": category, "--time": time, "--group": group}

@@ -15,6 +15,7 @@ from .output import (
     encoding_option,
     json_option,
     model_output,
+    prepare_output,
     printable,
 )
 
@@ -40,11 +41,10 @@ def forget(
     eem fit on the rows that are left.
     """
     from ..errors import ForgetError
-    from ..files import check_writable
     from ..tables.model import LabelledRows, TableModel
     from ..tables.reading import open_table
 
-    check_writable(output, rows)
+    prepare_output(output, rows)
     fitted = TableModel.load(model)
     source = open_table(rows, encoding=encoding)
     forgotten = LabelledRows(fitted, source, "forget", progress="forgetting")

@@ -7,38 +7,51 @@ from pathlib import Path
 
 import click
 
-from .output import FILE, command_line, counts_text, echo_json, json_option, model_output
+from .output import (
+    FILE,
+    command_line,
+    counts_text,
+    echo_json,
+    json_option,
+    model_output,
+    prepare_output,
+)
 
 
 @click.command()
 @click.argument("models", nargs=-1, type=FILE, metavar="MODEL MODEL...")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Merge even if the same rows are in several models; they then count several times.",
+)
 @model_output
 @json_option
-def merge(models: tuple[Path, ...], output: Path, as_json: bool) -> None:
+def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) -> None:
     """Add up models: the result is what one fit on all their rows would have given.
 
     They must read the same columns in the same way: fit one, and the others with --like it.
     """
-    from ..files import check_writable
+    from ..errors import MergeError
     from ..tables.model import TableModel
 
     if len(models) < 2:
         raise click.UsageError("Give two models or more.")
-    if len({path.resolve() for path in models}) < len(models):
-        raise click.UsageError("Give each model once: rows that come twice would count twice.")
-    check_writable(output)
-    first, *others = (TableModel.load(path) for path in models)
-    merged = first.merged(others)
-    before = [first.classifier.summary_.rows]
-    for path, other in zip(models[1:], others, strict=True):
+    if len({path.resolve() for path in models}) < len(models) and not force:
+        raise click.UsageError("Give each model once: its rows would count twice. Or use --force.")
+    prepare_output(output)
+    merged = TableModel.load(models[0])
+    for path in models[1:]:
+        other = TableModel.load(path)
         rows = other.classifier.summary_.rows
-        if share := max(known.share_of(rows) for known in before):
-            click.echo(
-                f"Note: {100 * share:.0f} % of the rows of {str(path)!r} are among those of a "
-                "model before it, too; they count twice.",
-                err=True,
+        share = merged.classifier.summary_.rows.share_of(rows, certain=True)
+        merged = merged.merged(other)
+        if share and not force:
+            raise MergeError(
+                f"{100 * share:.3g} % of the rows of {str(path)!r} are also in the models before "
+                "it and would count twice. Nothing was written. Give each part once; if these are "
+                "different rows that happen to be equal, use --force."
             )
-        before.append(rows)
     facts = replace(merged.facts, command=command_line(), merged=tuple(map(str, models)))
     replace(merged, facts=facts).save(output)
     if as_json:

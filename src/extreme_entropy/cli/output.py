@@ -1,4 +1,4 @@
-"""What commands share: options, JSON, and names from the data that cannot harm a terminal.
+"""What commands share: options, the file that is written, JSON, and names from the data.
 
 Nothing heavy is imported until a command does its work, so that help and completion are quick.
 """
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Option = Callable[[Callable[..., None]], Callable[..., None]]  # a decorator of commands
 
+WRITTEN = "eem.written"  # the file that a command writes, in the context of click
 FILE = click.Path(path_type=Path)
 json_option: Option = click.option(
     "--json", "as_json", is_flag=True, help="Print one JSON object to stdout, and nothing else."
@@ -144,13 +145,21 @@ def model_and_table(
     return fitted, open_table(data, encoding=encoding)
 
 
+def prepare_output(path: str | Path, *tables: str | Path) -> None:
+    """Raise unless the output of a command can be written, and is none of the tables."""
+    from ..files import check_writable
+
+    check_writable(path, *tables)
+    click.get_current_context().meta[WRITTEN] = str(path)
+
+
 def echo_json(values: dict[str, Any]) -> None:
     """One object on stdout."""
     click.echo(json.dumps(values, indent=2, ensure_ascii=False, allow_nan=False))
 
 
 def printable(name: str) -> str:
-    """A name from the data without characters that would act on a terminal."""
+    """A name from the data in one line, in quotes where its end could not be seen otherwise."""
     return name if name.isprintable() and name.strip() == name and name else repr(name)
 
 

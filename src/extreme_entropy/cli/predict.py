@@ -18,6 +18,7 @@ from .output import (
     json_option,
     model_and_table,
     na_option,
+    prepare_output,
 )
 
 if TYPE_CHECKING:
@@ -40,6 +41,12 @@ if TYPE_CHECKING:
 @decision_options()
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Copy from DATA; may be repeated.")
 @click.option("--keep-all", is_flag=True, help="Copy all columns of DATA.")
+@click.option(
+    "--escape-formulas",
+    is_flag=True,
+    help="Put an apostrophe before text that a spreadsheet would run, such as =1+1. For CSV and "
+    "TSV.",
+)
 @na_option
 @encoding_option
 @json_option
@@ -51,6 +58,7 @@ def predict(
     decision: Decision,
     keep: tuple[str, ...],
     keep_all: bool,
+    escape_formulas: bool,
     na: tuple[str, ...],
     encoding: str | None,
     as_json: bool,
@@ -66,14 +74,15 @@ def predict(
     import pyarrow as pa
 
     from ..errors import InputError
-    from ..files import check_writable
-    from ..tables.writing import check_output, write_table
+    from ..tables.writing import check_output, is_text, with_escaped_formulas, write_table
 
     if output == "-" and as_json:
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
     if output != "-":
         check_output(output)
-        check_writable(output, data)
+        if escape_formulas and not is_text(output):
+            raise click.UsageError("--escape-formulas is for CSV and TSV.")
+        prepare_output(output, data)
     fitted, source = model_and_table(model, data, decision, encoding, na)
     kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
@@ -89,7 +98,10 @@ def predict(
             )
     schema = pa.schema([*(source.schema.field(name) for name in kept), *columns])
     batches = fitted.batches(source, also=kept, progress="predicting")
-    write_table(output, _predictions(fitted, batches, kept, schema, counts), schema)
+    predictions = _predictions(fitted, batches, kept, schema, counts)
+    if escape_formulas:
+        schema, predictions = with_escaped_formulas(schema, predictions)
+    write_table(output, predictions, schema)
     if as_json:
         echo_json({"output": output, "rows": sum(counts.values()), "predicted": counts})
     elif output != "-":

@@ -16,6 +16,7 @@ from .output import (
     json_option,
     model_and_table,
     na_option,
+    prepare_output,
 )
 
 PAGES = (".html", ".htm")
@@ -54,10 +55,9 @@ def report(
     be changed on it.
     """
     from ..errors import InputError
-    from ..files import check_writable
     from ..report.table import write_table_report
 
-    check_writable(output, data)
+    prepare_output(output, data)
     if output.suffix.lower() not in PAGES:
         raise InputError(
             f"The name of a report must end in {' or '.join(PAGES)}, since it is a web page; got "

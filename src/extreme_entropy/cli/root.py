@@ -1,11 +1,13 @@
 """`eem`: the command that holds the others, each loaded when it is wanted.
 
 What goes wrong is reported in one line on stderr, without a traceback: exit code 1, or 2 for wrong
-usage.
+usage. Where stdout is all that a command writes, losing it is an error; where a file is, the file
+counts, and a note says that its summary was lost. A reader who has gone is neither.
 """
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +17,9 @@ from typing import Any
 import click
 
 from .. import __version__
+from ..terminal import Harmless, harmless_streams
 from .memory import require_memory
+from .output import WRITTEN
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
 COMMANDS = ("fit", "predict", "evaluate", "report", "export", "merge", "forget", "demo")
@@ -40,8 +44,8 @@ def one_line_errors() -> Iterator[None]:
         warnings.showwarning = note
         try:
             yield
-        except BrokenPipeError as error:
-            raise click.ClickException("The output was closed before all was written.") from error
+        except BrokenPipeError as error:  # as by `| head`, which has seen enough
+            raise click.exceptions.Exit(1) from error
         except KeyboardInterrupt as error:
             raise click.ClickException("Interrupted; no file was written or changed.") from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
@@ -86,7 +90,28 @@ class Root(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         require_memory()
         with one_line_errors():
-            return super().invoke(ctx)
+            result = super().invoke(ctx)
+        if WRITTEN in ctx.meta and isinstance(sys.stdout, Harmless) and sys.stdout.lost:
+            if not isinstance(sys.stdout.lost, BrokenPipeError):
+                click.echo(
+                    f"Note: {ctx.meta[WRITTEN]!r} was written, but its summary could not be "
+                    f"printed (stdout: {sys.stdout.lost.strerror}).",
+                    err=True,
+                )
+            sys.stdout.lost = None
+        return result
+
+    def main(self, *args: Any, **options: Any) -> Any:
+        with harmless_streams() as stdout:
+            try:
+                return super().main(*args, **options)
+            except SystemExit as end:
+                if end.code or stdout.lost is None:
+                    raise
+                if not isinstance(stdout.lost, BrokenPipeError):
+                    reason = stdout.lost.strerror
+                    click.echo(f"Error: Standard output cannot be written ({reason}).", err=True)
+                raise SystemExit(1) from stdout.lost
 
 
 @click.group(cls=Root, context_settings={"help_option_names": ["-h", "--help"]})

@@ -8,19 +8,20 @@ threads gives the same bits.
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
+from functools import cache
 from operator import call
-from threading import Lock
+from threading import RLock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
-
-from .buffers import libraries, threads_with_buffers
+from threadpoolctl import ThreadpoolController
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
@@ -38,7 +39,7 @@ def chunks(n: int, *widths: int) -> list[slice]:
 
     On its way a row becomes so many numbers, and then so many.
     """
-    rows = int(np.clip(CHUNK_NUMBERS // max(*widths, 1), 64, 4096))
+    rows = min(max(CHUNK_NUMBERS // max(*widths, 1), 64), 4096)
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
@@ -81,13 +82,13 @@ class Threads(NamedTuple):
     ahead: int = 2
 
     def __call__(self, tasks: Iterable[Callable[[], T]], /) -> Iterator[T]:
-        workers = threads_with_buffers(effective_n_jobs(self.n_jobs))
+        workers = effective_n_jobs(self.n_jobs)
         with one_blas_thread():
             if workers <= 1:
                 for task in tasks:
                     yield task()
                 return
-            with ThreadPoolExecutor(workers) as pool:
+            with ThreadPoolExecutor(workers, initializer=one_blas_thread.for_good) as pool:
                 waiting: deque[Future[T]] = deque()
                 try:
                     for task in tasks:
@@ -101,39 +102,98 @@ class Threads(NamedTuple):
                         future.cancel()
 
 
-class _BlasThreads:
-    """BLAS on so many threads inside, as before outside, whichever thread asks in between.
+class BlasLibraries(NamedTuple):
+    """The copies of BLAS in this process, by whom a number of threads that is set holds for."""
 
-    All threads share BLAS, so that the last one out puts back what the first one found.
+    shared: list[Any]  # the whole process
+    by_thread: list[Any]  # the thread that sets it, as with OpenMP
+
+    @classmethod
+    def of(cls, libraries: Iterable[Any]) -> BlasLibraries:
+        """The BLAS libraries among those that threadpoolctl controls."""
+        groups = cls([], [])
+        for library in libraries:
+            if library.user_api == "blas":
+                on_openmp = getattr(library, "threading_layer", "") == "openmp"
+                groups[on_openmp].append(library)
+        return groups
+
+
+class OneBlasThread:
+    """BLAS on one thread inside, as before outside: from any thread, and in several at once.
+
+    BLAS's own threads wait busily for each other, which next to other work can cost many times
+    what they save, and their number changes the last bits of a product. Where all threads share
+    one setting, the first user in keeps what it was, and the last one out puts it back.
     """
 
-    def __init__(self) -> None:
-        self.lock, self.limits = Lock(), dict[object, int]()  # of those inside, the latest last
-        self.found: Any = None
+    def __init__(self, libraries: Callable[[], BlasLibraries]) -> None:
+        self.libraries = libraries
+        # Garbage collection may end an abandoned use while this thread holds the lock.
+        self.lock = RLock()
+        self.users: int = 0
+        self.before: list[int] = []  # threads of each shared library when the first user came
 
     @contextmanager
-    def __call__(self, n: int) -> Iterator[None]:
-        user, n = object(), threads_with_buffers(n)
+    def __call__(self) -> Iterator[None]:
+        shared, by_thread = self.libraries()
+        before = _set_threads(by_thread, [1] * len(by_thread))
         with self.lock:
-            before = libraries().limit(limits=n, user_api="blas")
-            self.found = self.found if self.limits else before
-            self.limits[user] = n
+            self.users += 1
+            numbers = _set_threads(shared, [1] * len(shared))
+            self.before = self.before if self.users > 1 else numbers
         try:
             yield
         finally:
             with self.lock:
-                del self.limits[user]
-                if self.limits:
-                    libraries().limit(limits=list(self.limits.values())[-1], user_api="blas")
-                else:
-                    self.found.restore_original_limits()
+                self.users -= 1
+                # Any other number is the decision of somebody else, made in the meantime.
+                if not self.users and all(library.num_threads == 1 for library in shared):
+                    _set_threads(shared, self.before)
+            _set_threads(by_thread, before)
+
+    def __reduce__(self) -> str:
+        """By name: functions that are sent to workers refer to it, and each process has its own."""
+        return "one_blas_thread"
+
+    def after_fork(self) -> None:
+        """In a new process nobody is inside: other threads of its parent are not in it."""
+        self.lock = RLock()
+        if self.users:
+            self.users = 0
+            _set_threads(self.libraries().shared, self.before)
+
+    def for_good(self) -> None:
+        """The same until the calling thread ends, where the setting is its own."""
+        _set_threads(self.libraries().by_thread, [1] * len(self.libraries().by_thread))
 
 
-blas_threads: Callable[[int], AbstractContextManager[None]] = _BlasThreads()
+def _set_threads(libraries: list[Any], numbers: list[int]) -> list[int]:
+    """Set the number of threads of each library, and return what it was.
 
-
-def one_blas_thread() -> AbstractContextManager[None]:
-    """BLAS on one thread inside. Its own threads wait busily for each other, which on a computer
-    with other work can cost many times what they save.
+    From version 3.8 on threadpoolctl lets the first thread that sets a number own OpenBLAS, and
+    ignores all others; so nobody owns it before and after.
     """
-    return blas_threads(1)
+    before = [library.num_threads for library in libraries]
+    for library, number, current in zip(libraries, numbers, before, strict=True):
+        if number != current:
+            _disown(library)
+            library.set_num_threads(number)
+            _disown(library)
+    return before
+
+
+def _disown(library: Any) -> None:
+    if hasattr(library, "clear_controlling_thread"):
+        library.clear_controlling_thread(force=True)
+
+
+@cache
+def _blas_libraries() -> BlasLibraries:
+    """NumPy's and SciPy's, looked up once."""
+    return BlasLibraries.of(ThreadpoolController().lib_controllers)
+
+
+one_blas_thread: OneBlasThread = OneBlasThread(_blas_libraries)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=one_blas_thread.after_fork)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .frames import some_names
+from .frames import is_frame, some_names
 
 Array = np.ndarray[Any, Any]
 
@@ -18,19 +18,31 @@ READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whateve
 
 def batches_of(source: Any, target: str | None) -> Iterable[Any]:
     """Batches of (X, y), from a source of columns or as they are given."""
-    if type(source).__module__.partition(".")[0] != "pyarrow":
-        if target is None:
+    pandas = hasattr(source, "iloc")
+    if not pandas and type(source).__module__.partition(".")[0] != "pyarrow":
+        if target is None and not (is_frame(source) or hasattr(source, "__arrow_c_stream__")):
             return source
         source = _reader(source)
-    columns = [name for name in source.schema.names if name != target]
-    if target is None or len(columns) == len(source.schema.names):
+    names = list(source.columns if pandas else source.schema.names)
+    if target is None or target not in names:
         raise InputError(
             f"`target` must name the column that holds the labels; it is {target!r}. "
-            f"The columns are {some_names(source.schema.names)}."
+            f"The columns are {some_names(names)}."
         )
+    if pandas:
+        return _pandas_batches(source, target)
+    columns = [name for name in names if name != target]
     return (
         (batch.select(columns), _labels(batch.column(target))) for batch in _record_batches(source)
     )
+
+
+def _pandas_batches(frame: Any, target: Any) -> Iterator[Any]:
+    """Rows of a data frame as they are: its columns may hold what Arrow has no type for."""
+    X, y = frame.drop(columns=target), frame[target]
+    for start in range(0, len(frame), BATCH_ROWS):
+        rows = slice(start, start + BATCH_ROWS)
+        yield X.iloc[rows], y.iloc[rows]
 
 
 def _reader(source: Any) -> Any:
@@ -42,7 +54,7 @@ def _reader(source: Any) -> Any:
         from pyarrow import RecordBatchReader
 
         return RecordBatchReader.from_batches(schema, batches)
-    if hasattr(source, "__arrow_c_stream__"):  # DuckDB, polars, pandas
+    if hasattr(source, "__arrow_c_stream__"):  # DuckDB, polars
         from pyarrow import RecordBatchReader
 
         return RecordBatchReader.from_stream(source)

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from ..features.encoding import ColumnKind
-from .frames import Profiles, is_frame, names_of, profile
-from .inputs import Columns, check_rows, find_kinds, known_kinds, set_columns
+from ..errors import InputError
+from .frames import Profiles, is_frame, names_of, profile, rows_of
+from .inputs import Columns, check_rows, find_kinds, joined, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
 
@@ -35,55 +35,71 @@ class CheckedBatches:
 
     def __init__(self, learner: Any, batches: Iterable[Any]) -> None:
         self.learner: Any = learner
-        self.batches: Iterator[Any] = iter(batches)
-        self.columns: Columns = Columns(0, None)  # until there are rows
+        self.batches: Iterator[Any] = map(_run, batches)
+        self.columns: Columns = Columns(0, None, known_kinds(learner))  # until there are rows
+        self.known: bool = hasattr(learner, "n_features_in_")  # whether these are their kinds
 
     def __iter__(self) -> Iterator[Batch | None]:
         first: list[Any] = []
-        kinds = known_kinds(self.learner)
-        if not hasattr(self.learner, "n_features_in_"):
-            first, kinds = self._first_frames()
+        if not self.known:
+            first = self._first_frames()
         for number, batch in enumerate(chain(first, self.batches)):
             try:
-                yield self._checked(batch, kinds)
+                yield self._checked(batch)
             except Exception as error:
                 error.add_note(f"This was batch {number} (the first is 0).")
                 raise
 
-    def _checked(self, batch: Any, kinds: tuple[ColumnKind, ...] | None) -> Batch | None:
+    def _checked(self, batch: Any) -> Batch | None:
+        if not isinstance(batch, tuple | list) or len(batch) not in (2, 3):
+            raise InputError(
+                "Each batch must be (X, y) or (X, y, sample_weight); got "
+                f"{type(batch).__name__}. Pass an iterable of them, such as [(X, y)]."
+            )
         X, y, *rest = batch
         if not (X.shape[0] if hasattr(X, "shape") else len(X)):
             return None
         fresh = not hasattr(self.learner, "n_features_in_")
+        known = self.columns if self.known else None
         self.columns, *rows = check_rows(
-            self.learner, X, y, *(rest or [None]), reset=fresh, kinds=kinds
+            self.learner, X, y, *(rest or [None]), reset=fresh, columns=known
         )
         if fresh:
             set_columns(self.learner, self.columns)
+            self.known = True
         return Batch(*rows)
 
-    def _first_frames(self) -> tuple[list[Any], tuple[ColumnKind, ...] | None]:
-        """The first batches, if they are data frames, and what their columns hold."""
+    def _first_frames(self) -> list[Any]:
+        """The first batches; as far as they are data frames, they say what columns hold."""
         held: list[Any] = []
+        frames: list[Any] = []
         for batch in self.batches:
             held.append(batch)
-            frames = [b for b in held if isinstance(b, tuple) and len(b) > 1 and is_frame(b[0])]
-            if len(frames) < len(held) or sum(b[0].shape[0] for b in frames) >= BATCH_ROWS:
+            if not (isinstance(batch, tuple | list) and len(batch) > 1 and is_frame(batch[0])):
                 break
-        if not held or len(frames) < len(held):
-            return held, None
-        first = frames[0][0]
-        alike = [b for b in frames if names_of(b[0]) == names_of(first)]
+            frames.append(batch)
+            if sum(X.shape[0] for X, *_ in frames) >= BATCH_ROWS:
+                break
+        if frames:
+            names = names_of(frames[0][0])
+            alike = [batch for batch in frames if names_of(batch[0]) == names]
 
-        def profiles(named: Array) -> Profiles:
-            return reduce(add, (profile(X, named, *weight) for X, _, *weight in alike))
+            def profiles(named: Array) -> Profiles:
+                return reduce(add, (profile(X, named, *weight) for X, _, *weight in alike))
 
-        return held, find_kinds(self.learner, first, profiles)
+            kinds = find_kinds(self.learner, [X for X, *_ in alike], profiles)
+            self.columns, self.known = self.columns._replace(kinds=kinds), True
+        return held
+
+
+def _run(batch: Any) -> Any:
+    """A batch, with its rows if they are a query."""
+    return (rows_of(batch[0]), *batch[1:]) if isinstance(batch, tuple | list) else batch
 
 
 def rows_worth_a_merge(learner: Any) -> int:
     """How many rows are put together: more where sums of many leaves have to be added."""
-    leaves = max(getattr(getattr(learner, "feature_map_", None), "n_leaves", (1,)))
+    leaves = max(learner.feature_map_.n_leaves) if learner.__sklearn_is_fitted__() else 1
     if leaves == 1:
         return BATCH_ROWS
     return max(BATCH_ROWS, min(LEAF_ROWS * leaves, BATCH_NUMBERS // learner.n_features_in_))
@@ -112,8 +128,11 @@ def _stacked(batches: list[Batch]) -> Batch:
     if len(batches) == 1:
         X, y = rows[0], labels[0]
     else:
-        X = sp.vstack(rows, format="csr") if sp.issparse(rows[0]) else np.concatenate(rows)
-        y = np.concatenate(labels)
+        if any(map(sp.issparse, rows)):
+            X = sp.vstack([sp.csr_array(part) for part in rows], format="csr")
+        else:
+            X = np.concatenate(rows)
+        y = joined(labels)
     if all(weight is None for weight in weights):
         return Batch(X, y, None)
     filled = [

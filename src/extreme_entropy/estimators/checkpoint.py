@@ -3,14 +3,13 @@
 A checkpoint is a saved classifier, not yet solved, that also says which batches it has counted. It
 is written where no batch waits to be put together with others, so that a fit which goes on from it
 takes the very steps of one that was never stopped. It is written beside its place, brought to the
-disk, and renamed: killed at any moment, the old or the new one is there, whole.
+disk, and renamed: killed at any moment, the old or the new one is there, whole. Several fits of the
+same batches may share a checkpoint: each replaces it as a whole.
 """
 
 from __future__ import annotations
 
 import hashlib
-import secrets
-import shutil
 from collections.abc import Iterable, Iterator
 from numbers import Integral
 from pathlib import Path
@@ -22,7 +21,7 @@ import scipy.sparse as sp
 from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.feature_map import same
-from ..files import move
+from ..files import move, remove_leftovers, workplace
 from .batches import Batch
 
 Array = np.ndarray[Any, Any]
@@ -56,8 +55,6 @@ class Checkpoint(NoCheckpoint):
 
     def __init__(self, path: str | Path, every: int) -> None:
         self.path, self.every = Path(path), every
-        # A folder of our own: those who help to write leave files of their own when killed.
-        self._beside: Path = self.path.with_name(f".{self.path.name}.new")
         self.n, self.digest = 0, ""
         self.kept_n, self.kept_digest = 0, ""
         if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
@@ -66,8 +63,7 @@ class Checkpoint(NoCheckpoint):
             raise FileNotFoundError(
                 f"A checkpoint needs a folder that exists; there is no {str(self.path.parent)!r}."
             )
-        # What a fit that was killed while it wrote may have left there.
-        shutil.rmtree(self._beside, ignore_errors=True)
+        remove_leftovers(self.path)
 
     def restore(self, learner: Any) -> None:
         """Bring the learner to where the checkpoint left off, if there is one."""
@@ -78,7 +74,11 @@ class Checkpoint(NoCheckpoint):
         try:
             values, arrays = persistence.read(self.path)
             kept = unpack(values, arrays, self.path)
-        except FileFormatError as error:
+        except (FileFormatError, FileNotFoundError) as error:
+            if not self.path.exists():  # another fit has ended meanwhile
+                return
+            if isinstance(error, FileNotFoundError):
+                raise
             raise FileFormatError(f"The checkpoint cannot be used: {error} {ANEW}") from error
         match values.get("checkpoint"):
             case {"batches": int(n), "digest": str(digest)} if n > 0:
@@ -110,8 +110,8 @@ class Checkpoint(NoCheckpoint):
                 f"The checkpoint {str(self.path)!r} is of a classifier with other parameters: "
                 f"{differ}. Set those, or name another file. {ANEW}"
             )
-        if learner._is_twin != kept._is_twin or (
-            learner._is_twin and not same(learner.feature_map_, kept.feature_map_)
+        if learner.is_twin != kept.is_twin or (
+            learner.is_twin and not same(learner.feature_map_, kept.feature_map_)
         ):
             raise InputError(
                 f"The checkpoint {str(self.path)!r} is of a classifier with another φ. "
@@ -145,16 +145,15 @@ class Checkpoint(NoCheckpoint):
             return
         values, arrays = pack(learner, solved=False)
         values["checkpoint"] = {"batches": self.n, "digest": self.digest}
-        self._beside.mkdir(exist_ok=True)
-        new = self._beside / secrets.token_hex(4)  # another fit may write there, too
-        persistence.write(new, values, arrays, durable=True)
-        move(new, self.path, durable=True)
+        # In a folder, since the library that writes it leaves a file of its own there when killed.
+        with workplace(self.path) as folder:
+            persistence.write(folder / "new", values, arrays, durable=True)
+            move(folder / "new", self.path, durable=True)
         self.kept_n, self.kept_digest = self.n, self.digest
 
     def remove(self) -> None:
         """The fit is done."""
-        self.path.unlink(missing_ok=True)
-        shutil.rmtree(self._beside, ignore_errors=True)
+        self.path.resolve().unlink(missing_ok=True)
 
 
 def _equal(a: Any, b: Any) -> bool:

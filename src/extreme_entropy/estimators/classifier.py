@@ -9,12 +9,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from ..drawing.growing import ForestSpec
 from ..engines.threads import FEW_SLICES, Threads
 from ..errors import InputError
-from ..features.forest import ForestSpec
-from ..machine.forest import ForestMachine, solve_forest
+from ..machine.calibration import solve_leaves
+from ..machine.machine import Machine
 from ..machine.predictor import ClassesInSet
-from .base import EntropyClassifier
+from .base import EntropyClassifier, Learned
 from .inputs import Costs, Priors
 
 Array = np.ndarray[Any, Any]
@@ -78,12 +79,12 @@ default="from_dtype"
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels, sorted. The second is the positive one of two.
-    feature_map_ : Forest
+    feature_map_ : FeatureMap
         Trees, and the features of each leaf; grown once and frozen.
-    summary_ : ForestSummary
+    summary_ : Summary
         The sums of the rows learnt, by leaf, class and fold: all that is kept of them, beside those
         that are part of `feature_map_` (landmarks, and the sample of the notes below).
-    machine_ : ForestMachine
+    machine_ : Machine
         The solved machines of all leaves, and the slope from their log-odds to probabilities.
     thresholds_ : ndarray of shape (1,)
         The log-odds of the leaves at which the decision changes.
@@ -132,6 +133,7 @@ default="from_dtype"
     decision: str = "cross-fitted"
 
     _spec: ClassVar[type[ForestSpec]] = ForestSpec
+    _has_one_leaf: ClassVar[bool] = False
     _cure_of_degenerate: ClassVar[str] = (
         "The columns carry no information about the classes. Check that labels belong to their "
         "rows, or add columns that tell the classes apart."
@@ -206,11 +208,7 @@ default="from_dtype"
     shrinkage_: property = property(_belongs_to_leaves)
     ridge_: property = property(_belongs_to_leaves)
 
-    def _machine(self, log_priors: Array, log_costs: Array) -> ForestMachine:
-        return solve_forest(
-            self.feature_map_,
-            self.summary_,
-            log_priors=log_priors,
-            log_costs=log_costs,
-            execute=Threads(self.n_jobs, ahead=FEW_SLICES),
-        )
+    def _machine(self, learned: Learned, log_priors: Array, log_costs: Array) -> Machine:
+        execute = Threads(self.n_jobs, ahead=FEW_SLICES)
+        phi, summary = learned.feature_map, learned.summary
+        return solve_leaves(phi, summary, log_priors, log_costs, execute)

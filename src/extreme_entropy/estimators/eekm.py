@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.feature_map import KernelSpec, Spec
+from ..drawing.specification import KernelSpec
 from ..features.kernels import KERNELS, Kernel
 from .base import EntropyClassifier
 from .inputs import Costs, Priors
@@ -91,7 +91,7 @@ ridge_, divergence_, means_, variances_
     np.True_
     """
 
-    _spec: ClassVar[type[Spec]] = KernelSpec
+    _spec: ClassVar[type[KernelSpec]] = KernelSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_landmarks": [Interval(Integral, 1, None, closed="left")],
         "kernel": [StrOptions(set(KERNELS)), callable],

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..features.feature_map import NeuronSpec, Spec
+from ..drawing.specification import NeuronSpec
 from ..features.neurons import FROM_ROWS, UNIFORM, Activation, Uniform
 from .base import EntropyClassifier
 from .inputs import Costs, Priors
@@ -129,7 +129,7 @@ default="from_dtype"
     np.True_
     """
 
-    _spec: ClassVar[type[Spec]] = NeuronSpec
+    _spec: ClassVar[type[NeuronSpec]] = NeuronSpec
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_hidden": [Interval(Integral, 1, None, closed="left")],
         "activation": [StrOptions({*UNIFORM, *FROM_ROWS}), callable],

@@ -2,21 +2,25 @@
 
 What each column holds is decided by the first rows, from types alone: categories are columns of
 text and those whose type says so (or that `categorical_features` names), whatever their values.
+Where it is categories in some rows and numbers in others, its numbers are categories, too: the same
+value is the same category, whatever type carries it.
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from decimal import Decimal
 from numbers import Integral, Number, Real
 from typing import Any
 
 import numpy as np
 
-from ..errors import IdentifierWarning, InputError, warn
+from ..errors import IdentifierWarning, InputError, PrecisionWarning, UnseenWarning, warn
 from ..features.encoding import ColumnKind
 
 Array = np.ndarray[Any, Any]
@@ -26,6 +30,8 @@ DISTINCT = 0.9  # of the rows: text with more different values is an identifier
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 SEVERAL = 20  # rows, from which on a column may be recognised as an identifier
 MANY = 1000  # rows, from which on whole numbers that all differ are one
+MOST_UNSEEN = 0.5  # of the values, that may be categories which came late, as rare ones do
+LARGE = 2.0**53  # from which on a float may stand for several whole numbers
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")  # the day, perhaps with a time
 
 
@@ -37,48 +43,52 @@ class Cells:
     values: Array  # NaN where missing
     labels: Sequence[Any] = ()
     whole: bool = False  # whether its type says whole numbers
+    exact: bool = False  # whether its cells may be more than floats: of more digits, or booleans
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
     """What is known of a column from some of its rows: a monoid."""
 
-    kind: str
+    kinds: frozenset[str]  # those of `Cells`; one in rows of one type
     n: int  # values
     counts: Counter[Any]  # of labels
     low: float = np.inf
     high: float = -np.inf
     distinct: bool = False  # whole numbers that all differ
+    rounded: bool = False  # numbers with more digits than floats
 
     @classmethod
     def of(cls, cells: Cells, rows: Any) -> ColumnProfile:
         """The profile of the cells of some rows."""
         values = cells.values[rows]
         values = values[~np.isnan(values)]
-        n = len(values)
+        n, kinds = len(values), frozenset([cells.kind])
         if cells.kind == "category":
             counts = np.bincount(values.astype(np.intp), minlength=len(cells.labels))
             present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
-            return cls(cells.kind, n, Counter(present))
+            return cls(kinds, n, Counter(present))
+        rounded = bool(cells.exact and n and abs(values).max() >= LARGE)
         if not n or not cells.whole:
-            return cls(cells.kind, n, Counter())
+            return cls(kinds, n, Counter(), rounded=rounded)
         low, high = float(values.min()), float(values.max())
         # For most columns the range decides, or the first values.
         may = high - low >= n - 1 and len(np.unique(values[:MANY])) == min(n, MANY)
         distinct = may and len(np.unique(values)) == n
-        return cls(cells.kind, n, Counter(), low, high, distinct)
+        return cls(kinds, n, Counter(), low, high, distinct, rounded)
 
     def __add__(self, other: ColumnProfile) -> ColumnProfile:
         if not self.n or not other.n:
             return self if self.n else other
         apart = self.high < other.low or other.high < self.low
         return ColumnProfile(
-            self.kind,
+            self.kinds | other.kinds,
             self.n + other.n,
             self.counts + other.counts,
             min(self.low, other.low),
             max(self.high, other.high),
             self.distinct and other.distinct and apart,
+            self.rounded or other.rounded,
         )
 
     def decide(self, *, named: bool) -> ColumnKind:
@@ -86,7 +96,7 @@ class ColumnProfile:
         if not self.n:
             return ColumnKind("empty")
         many = self.n >= SEVERAL and not named
-        if self.kind == "category":
+        if "category" in self.kinds:
             if many and len(self.counts) > DISTINCT * self.n:
                 reason = f"text with {len(self.counts)} different values in {self.n} rows"
                 return ColumnKind("left out", None, reason)
@@ -95,17 +105,30 @@ class ColumnProfile:
             return ColumnKind("left out", None, "it only numbers the rows")
         if many and self.distinct and self.n >= MANY:
             return ColumnKind("left out", None, "whole numbers that all differ")
-        return ColumnKind(self.kind)
+        (kind,) = self.kinds
+        return ColumnKind(kind)
 
 
 def is_frame(X: Any) -> bool:
     """Whether X is a table with a type for each column."""
-    return _library(X) in LIBRARIES and hasattr(X, "columns")
+    return _library(X) in LIBRARIES and hasattr(type(X), "columns")
 
 
 def is_arrow(X: Any) -> bool:
     """Whether X is a table that NumPy cannot read."""
     return _library(X) == "pyarrow"
+
+
+def rows_of(X: Any) -> Any:
+    """X, or the rows of a query: of a polars LazyFrame, a DuckDB relation or the like."""
+    library = _library(X)
+    if library == "polars" and hasattr(X, "collect_schema") and hasattr(X, "collect"):
+        return X.collect()
+    if library in LIBRARIES or not hasattr(X, "__arrow_c_stream__"):
+        return X
+    from pyarrow import RecordBatchReader
+
+    return RecordBatchReader.from_stream(X).read_all()
 
 
 def must_be_read(X: Any, kinds: Sequence[ColumnKind] | None) -> bool:
@@ -127,9 +150,20 @@ def with_names(X: Any) -> Any:
     return pa.Table.from_batches([X])
 
 
+def without_cells(X: Any) -> Any:
+    """Made-up rows of pandas, with gaps in columns that do not hold numbers."""
+    if _library(X) != "pandas" or not is_frame(X):
+        return X
+    X = X.copy()
+    for j in [j for j, dtype in enumerate(_types(X)) if not _is_number(dtype)]:
+        X.isetitem(j, [None] * len(X))
+    return X
+
+
 def is_mixed(X: Any) -> bool:
-    """Whether a data frame has columns that are no numbers, or that may number its rows."""
-    return any(not _is_number(t) or str(t).lower().startswith(("int", "uint")) for t in _types(X))
+    """Whether a data frame has columns that are no floats or booleans."""
+    whole = ("int", "uint", "decimal")
+    return any(not _is_number(t) or str(t).lower().startswith(whole) for t in _types(X))
 
 
 def is_numeric(X: Any) -> bool:
@@ -183,6 +217,11 @@ class Profiles:
 
     columns: tuple[ColumnProfile, ...]
 
+    @property
+    def several(self) -> Array:
+        """Which columns hold both numbers and categories, in rows of different types."""
+        return np.array([len(column.kinds) > 1 for column in self.columns])
+
     def __add__(self, other: Profiles) -> Profiles:
         return Profiles(tuple(a + b for a, b in zip(self.columns, other.columns, strict=True)))
 
@@ -206,6 +245,46 @@ def warn_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
             f"Columns that look like identifiers are left out: {listed}. To use one, name it in "
             "`categorical_features`, or pass numbers as floats.",
             IdentifierWarning,
+        )
+
+
+def check_dates(profiles: Profiles, names: Sequence[Any]) -> None:
+    """Raise if a column holds dates in rows of one type, and something else in others."""
+    for column, name in zip(profiles.columns, names, strict=True):
+        others = sorted(column.kinds - {"date"})
+        if "date" in column.kinds and others:
+            raise InputError(
+                f"A column must hold either dates or other values; {name!r} holds dates in some "
+                f"rows and {'numbers' if others == ['number'] else 'text'} in others. Convert all "
+                "of it to dates, or to text."
+            )
+
+
+def warn_rounded(columns: Sequence[Any]) -> None:
+    """Warn about columns of numbers with more digits than floats, by name or position."""
+    if columns:
+        warn(
+            f"Whole numbers beyond 2⁵³ are rounded to the nearest float, which may be the same "
+            f"for several of them; such numbers are in the columns {some_names(list(columns))}. "
+            "Subtract a constant from such a column first, or in a data frame convert it to text "
+            "if its numbers are codes.",
+            PrecisionWarning,
+        )
+
+
+def warn_unseen(X: Any, matrix: Array, kinds: Sequence[ColumnKind]) -> None:
+    """Warn about columns of a data frame where most categories were not seen before."""
+    unseen = [
+        name
+        for j, (name, kind) in enumerate(zip(names_of(X), kinds, strict=True))
+        if kind.labels and np.mean(matrix[:, j] < 0) > MOST_UNSEEN
+    ]
+    if unseen:
+        warn(
+            f"Most values of {some_names(unseen)} are categories that the first rows did not hold, "
+            "so they are all treated as one. If the rows are sorted, shuffle them; or draw the "
+            "feature map from a sample of all rows, and fit its twin().",
+            UnseenWarning,
         )
 
 
@@ -277,12 +356,17 @@ def _plain(labels: Sequence[Any]) -> list[Any]:
     found: list[Any] = []
     for label in labels:
         label = label.item() if isinstance(label, np.generic) else label
+        if isinstance(label, timedelta):  # as a number, in a column of its own
+            label = label.total_seconds()
         if isinstance(label, bool | str):
             found.append(label)
         elif isinstance(label, Integral):
             found.append(int(label))
+        elif isinstance(label, Real | Decimal):  # of equal numbers, the one without a point
+            whole = math.isfinite(label) and label % 1 == 0
+            found.append(math.floor(label) if whole else float(label))
         else:
-            found.append(float(label) if isinstance(label, Real) else str(label))
+            found.append(str(label))
     return found
 
 
@@ -327,17 +411,17 @@ def _is_single(dtype: Any) -> bool:
 def _cells(X: Any, named: Array) -> list[Cells]:
     """The columns of a data frame as numbers."""
     read_one = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}[_library(X)]
-    columns = []
+    columns, types = [], _types(X)
     for j, name in enumerate(names_of(X)):
         column = _column(X, j, name)
         try:
             cells = read_one(column)
-            if named[j] and cells.whole:
-                cells = _whole_numbers(column)
-        except (TypeError, ValueError, NotImplementedError) as error:
+            if named[j] and cells.kind == "number" and (cells.exact or str(types[j]) == "object"):
+                cells = _exact(column)
+        except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
             raise InputError(
                 f"Columns must hold numbers, booleans, dates or text; {name!r} holds "
-                f"{_types(X)[j]}. Convert it, or leave it out."
+                f"{types[j]}. Convert it, or leave it out."
             ) from error
         if named[j] and cells.kind != "category":
             values, positions = np.unique(cells.values, return_inverse=True)
@@ -357,8 +441,8 @@ def _column(X: Any, j: int, name: Any) -> Any:
     return X.column(j) if is_arrow(X) else X[name]
 
 
-def _whole_numbers(column: Any) -> Cells:
-    """Whole numbers as categories, also those that are beyond the precision of floats."""
+def _exact(column: Any) -> Cells:
+    """Numbers as categories, also those that are beyond the precision of floats."""
     if _library(column) == "pandas":
         import pandas as pd  # type: ignore[import-untyped]  # its stubs are another package
 
@@ -367,7 +451,7 @@ def _whole_numbers(column: Any) -> Cells:
     column = column.to_arrow() if _library(column) == "polars" else column
     column = column.combine_chunks() if hasattr(column, "combine_chunks") else column
     encoded = column.dictionary_encode()
-    return Cells("category", _codes(encoded), encoded.dictionary.to_pylist())
+    return Cells("category", _codes(encoded), _plain(encoded.dictionary.to_pylist()))
 
 
 def _pandas(column: Any) -> Cells:
@@ -388,12 +472,14 @@ def _pandas(column: Any) -> Cells:
         return Cells("number", column.dt.total_seconds().to_numpy(np.float64))
     if getattr(dtype, "kind", "O") in "biuf":
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
-        return Cells("number", values, whole=dtype.kind in "iu")
+        return Cells("number", values, whole=dtype.kind in "iu", exact=dtype.kind in "iub")
     if getattr(dtype, "kind", "O") not in "OUST":
         raise TypeError(dtype)
     codes, labels = pd.factorize(column)
     if all(isinstance(label, Number) for label in labels):  # numbers kept as objects
-        return Cells("number", column.to_numpy(dtype=np.float64, na_value=np.nan))
+        values = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        whole = (label for label in labels if isinstance(label, Integral | Decimal))
+        return Cells("number", values, exact=any(abs(float(label)) >= LARGE for label in whole))
     if all(isinstance(label, timedelta) for label in labels):
         seconds = np.array([label.total_seconds() for label in labels] + [np.nan])
         return Cells("number", seconds[codes])
@@ -418,7 +504,8 @@ def _polars(column: Any) -> Cells:
     dtype = column.dtype
     if dtype.is_numeric() or dtype == pl.Boolean or dtype == pl.Null:
         values = column.cast(pl.Float64).to_numpy()
-        return Cells("number", values, whole=dtype.is_integer())
+        exact = not dtype.is_float()
+        return Cells("number", values, whole=dtype.is_integer(), exact=exact)
     if dtype == pl.Datetime or dtype == pl.Date:
         local = column.dt.replace_time_zone(None) if dtype == pl.Datetime else column
         return Cells("date", _seconds(local.cast(pl.Datetime("us")).to_numpy()))
@@ -449,7 +536,7 @@ def _arrow(column: Any) -> Cells:
         column = column.cast(pa.int8())
     if types.is_boolean(kind) or types.is_integer(kind) or types.is_decimal(kind):
         values = _numpy(pc.cast(column, pa.float64(), safe=False))
-        return Cells("number", values, whole=types.is_integer(kind))
+        return Cells("number", values, whole=types.is_integer(kind), exact=True)
     if types.is_floating(kind):
         return Cells("number", _numpy(column))
     if types.is_date(kind) or types.is_timestamp(kind):

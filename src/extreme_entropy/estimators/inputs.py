@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import config_context, get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -23,7 +24,9 @@ from ..engines.blocks import Block, Blocks
 from ..errors import InputError
 from ..features.encoding import ColumnKind
 from .frames import (
+    LARGE,
     Profiles,
+    check_dates,
     is_frame,
     is_mixed,
     is_numeric,
@@ -32,9 +35,13 @@ from .frames import (
     names_of,
     profile,
     read,
+    rows_of,
     some_names,
     warn_left_out,
+    warn_rounded,
+    warn_unseen,
     with_names,
+    without_cells,
 )
 
 Array = np.ndarray[Any, Any]
@@ -85,7 +92,7 @@ def on_numpy() -> AbstractContextManager[None]:
 
 def check_x(estimator: Any, X: Any) -> Any:
     """Rows to ask a fitted estimator about, in single or double precision."""
-    return _matrix(estimator, X, known_kinds(estimator), reset=False)
+    return _matrix(estimator, rows_of(X), known_kinds(estimator), reset=False)
 
 
 def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Columns, np.dtype[Any]]:
@@ -94,8 +101,8 @@ def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Colum
     if not reset:
         kinds = known_kinds(estimator)
     else:
-        kinds = find_kinds(estimator, like, lambda named: blocks.add_up(profile_block, named))
-    X = _matrix(estimator, like, kinds, reset=reset)
+        kinds = find_kinds(estimator, [like], lambda named: blocks.add_up(profile_block, named))
+    X = _matrix(estimator, without_cells(like), kinds, reset=reset)
     return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds), X.dtype
 
 
@@ -106,21 +113,32 @@ def check_rows(
     sample_weight: Any,
     *,
     reset: bool,
-    kinds: tuple[ColumnKind, ...] | None = None,
+    columns: Columns | None = None,
 ) -> tuple[Columns, Any, Array, Array | None]:
     """Columns, rows, labels and weights; rows whose weight is zero are left out.
 
-    The estimator is not written to: a fit that fails leaves it as it was. `kinds` are those of
-    earlier rows, if they are not those that the estimator knows.
+    The estimator is not written to: a fit that fails leaves it as it was. `columns` are those of
+    earlier rows, if their kinds are not those that the estimator knows.
     """
-    estimator = copy.copy(estimator)
-    if kinds is None and not reset:
+    estimator, given, y = copy.copy(estimator), rows_of(X), rows_of(y)
+    if isinstance(y, str) and is_frame(given):
+        raise InputError(
+            f"y must hold a label for each row; got {y!r}. If the labels are a column of X, use "
+            f"fit_batches(X, target={y!r})."
+        )
+    if columns is not None:
+        kinds = columns.kinds
+    elif not reset:
         kinds = known_kinds(estimator)
-    elif kinds is None:
-        weight = None if sample_weight is None else check_weight(X, sample_weight)
-        kinds = find_kinds(estimator, X, lambda named: profile(X, named, weight))
-    X, y = _matrix(estimator, X, kinds, y, reset=reset)
+    else:
+        weight = None if sample_weight is None else check_weight(given, sample_weight)
+        kinds = find_kinds(estimator, [given], lambda named: profile(given, named, weight))
+    X, y = _matrix(estimator, given, kinds, y, reset=reset)
     check_labels(y)
+    if not is_frame(given):
+        warn_rounded(_rounded(given, X))
+    elif kinds is not None and (columns is not None or not reset):
+        warn_unseen(given, X, kinds)
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
     if sample_weight is None:
         return columns, X, y, None
@@ -138,7 +156,20 @@ def check_labels(y: Array) -> None:
                 f"Each row must have a label; {missing} of {len(y)} are None. Leave those out, "
                 "or give them a label of their own."
             )
+        _check_one_type(y.tolist())
     check_classification_targets(y)
+
+
+def _check_one_type(labels: Sequence[Any]) -> None:
+    """Raise if some labels are text and others are not."""
+    words = [label for label in labels if isinstance(label, str)]
+    if 0 < len(words) < len(labels):
+        number = next(label for label in labels if not isinstance(label, str))
+        raise InputError(
+            "Labels must be text in all rows, or numbers in all rows; some are text, such as "
+            f"{str(words[0])!r}, and others are not, such as {number}. Convert all of them to one "
+            "type."
+        )
 
 
 def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
@@ -148,13 +179,14 @@ def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
 
 
 def find_kinds(
-    estimator: Any, X: Any, profiles: Callable[[Array], Profiles]
+    estimator: Any, tables: Sequence[Any], profiles: Callable[[Array], Profiles]
 ) -> tuple[ColumnKind, ...] | None:
-    """What each column of the first rows holds; None if all hold numbers."""
-    wanted = getattr(estimator, "categorical_features", None)
+    """What each column of the first rows holds, in tables alike; None if all hold numbers."""
+    wanted, X = getattr(estimator, "categorical_features", None), tables[0]
     frame = is_frame(X)
     by_type = isinstance(wanted, str) or wanted is None
-    if by_type and not (frame and hasattr(estimator, "categorical_features") and is_mixed(X)):
+    looked_at = frame and hasattr(estimator, "categorical_features") and any(map(is_mixed, tables))
+    if by_type and not looked_at:
         return None
     shape = np.shape(X) if not hasattr(X, "shape") else X.shape
     if len(shape) != 2:
@@ -163,16 +195,32 @@ def find_kinds(
     named = named_columns(wanted, shape[1], names if frame else None)
     if not frame:
         return tuple(ColumnKind("category" if one else "number") for one in named)
-    kinds = profiles(named).kinds(named)
+    profiled = profiles(named)
+    check_dates(profiled, names)
+    if profiled.several.any():  # numbers of one type are categories in another
+        profiled = profiles(named | profiled.several)
+    kinds = profiled.kinds(named)
     warn_left_out(kinds, names)
+    columns = zip(names, kinds, profiled.columns, strict=True)
+    warn_rounded([x for x, kind, own in columns if kind.kind == "number" and own.rounded])
     texts = [x for x, kind in zip(names, kinds, strict=True) if kind.kind == "category"]
     if wanted is None and texts:
         raise InputError(
             "With categorical_features=None all columns must be numbers or dates; "
             f"{some_names(texts)} hold text or categories. Use 'from_dtype', or leave them out."
         )
-    plain = is_numeric(X) and all(kind == ColumnKind() for kind in kinds)
+    plain = all(map(is_numeric, tables)) and all(kind == ColumnKind() for kind in kinds)
     return None if plain else kinds
+
+
+def _rounded(given: Any, X: Any) -> list[int]:
+    """Columns of whole numbers that have more digits than the floats they became."""
+    if getattr(getattr(given, "dtype", None), "kind", "O") in "bf":
+        return []
+    ends = X.max(axis=0), -X.min(axis=0)
+    low, high = (end.toarray().ravel() if sp.issparse(end) else end for end in ends)
+    columns = np.flatnonzero(np.maximum(low, high) >= LARGE).tolist()
+    return columns if columns and np.asarray(given).dtype.kind != "f" else []
 
 
 def profile_block(block: Block, named: Array) -> Profiles:
@@ -273,6 +321,36 @@ def check_block(
     return X[kept], None if y is None else y[kept], weight[kept]
 
 
+def cast_exactly(labels: Array, dtype: np.dtype[Any]) -> Array | None:
+    """Numbers in another type; None if it cannot hold them all as they are."""
+    low, high = labels.min().item(), labels.max().item()  # which Python compares exactly
+    floats = labels.dtype.kind == "f"
+    if dtype.kind == "f":
+        fits = floats or (low >= -LARGE and high <= LARGE)
+    else:
+        range_ = np.iinfo(dtype)
+        fits = range_.min <= low and high <= range_.max
+        fits = fits and not (floats and (labels != np.floor(labels)).any())
+    return labels.astype(dtype) if fits else None
+
+
+def joined(labels: Sequence[Array]) -> Array:
+    """Labels of several batches or blocks, which are of one type, as exact as they were."""
+    _check_one_type([part[0] for part in labels])
+    together = np.concatenate(labels)
+    if together.dtype.kind != "f" or all(part.dtype.kind in "bf" for part in labels):
+        return together
+    for dtype in map(np.dtype, (np.int64, np.uint64, np.float64)):
+        parts = [cast_exactly(part, dtype) for part in labels]
+        if all(part is not None for part in parts):
+            return np.concatenate(parts)  # type: ignore[arg-type]  # none of them is None
+    raise InputError(
+        "Labels must be numbers that one type can hold exactly; they range from "
+        f"{min(part.min().item() for part in labels)} to "
+        f"{max(part.max().item() for part in labels)}. Convert all of them to text."
+    )
+
+
 def classes_of(y: Array) -> Array:
     """The labels in y, of which there must be two."""
     classes = np.unique(y)
@@ -286,8 +364,16 @@ def classes_of(y: Array) -> Array:
 
 def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array]) -> Array:
     """The labels after this call of partial_fit: known, given, or found in the rows."""
+    if classes is None and known is not None:
+        return known
     if classes is None:
-        return classes_of(seen()) if known is None else known
+        labels = np.unique(seen())
+        if len(labels) == 1:
+            raise InputError(
+                f"The first rows hold only one class, {labels.tolist()[0]!r}. Pass the labels of "
+                "all classes that will come as `classes=`."
+            )
+        return classes_of(labels)
     classes = np.unique(np.asarray(classes))
     if known is not None and not np.array_equal(known, classes):
         raise InputError(

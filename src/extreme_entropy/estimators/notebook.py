@@ -14,7 +14,7 @@ from sklearn import get_config
 from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import NotFittedError
 
-from ..machine.decision import GaussianPair
+from ..machine.decision import Curve
 
 COLOURS = ("#2a8fd0", "#e0701a")
 WIDTH, HEIGHT = 320, 70
@@ -95,7 +95,7 @@ def _one_pair(classifier: Any) -> str:
         )
     shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in classifier.shrinkage_)
     return (
-        f"{_picture(classifier.machine_.gaussians[0], classifier.thresholds_)}"
+        f"{_picture(classifier.machine_.curves[0], classifier.thresholds_)}"
         f'<div style="font-size:.9em">The decision {changes} of the projection; means at '
         f"{classifier.means_[0]:.3g} and {classifier.means_[1]:.3g}. Divergence "
         f"{classifier.divergence_:.3g}, shrinkage {shrunk}.</div>"
@@ -114,7 +114,7 @@ def _many_pairs(classifier: Any) -> str:
     )
 
 
-def _picture(gaussian: GaussianPair, thresholds: Any) -> str:
+def _picture(gaussian: Curve, thresholds: Any) -> str:
     """The two Gaussians and the thresholds, small."""
     means, deviations = np.array(gaussian.means), np.sqrt(gaussian.variances)
     low, high = (means - 3.5 * deviations).min(), (means + 3.5 * deviations).max()

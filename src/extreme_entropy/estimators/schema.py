@@ -18,16 +18,16 @@ import numpy as np
 
 from ..features.content import ContentHash
 from ..features.encoding import N_FOLDS, PARTS, Category, ColumnKind, Date, Encoding
-from ..features.feature_map import FeatureMap, Part
-from ..features.forest import Forest, HeldRows, Tree
+from ..features.feature_map import FeatureMap, HeldRows
 from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.layers import Features, Part
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import BINS, Affine, Identity, Quantile, Shift
-from ..machine.decision import GaussianPair
-from ..machine.forest import ForestMachine, Leaf
-from ..machine.machine import Machine
+from ..features.trees import Tree
+from ..machine.decision import GaussianPair, Line
+from ..machine.machine import Leaf, Machine
 from ..moments.sketch import RowSketch
-from ..moments.summary import ClassCounts, ClassMoments, ForestSummary, Summary
+from ..moments.summary import ClassCounts, ClassMoments, FoldMoments, Summary
 
 Array = np.ndarray[Any, Any]
 Sizes = dict[str, int]
@@ -245,7 +245,7 @@ DECISION: dict[str, Rule] = {
     "log_priors": Numbers("classes", least=-2 * LOG, most=LOG),
     "log_costs": Numbers("classes", least=-2 * LOG, most=2 * LOG),
     "cost_matrix": Maybe(Numbers("classes", "classes", least=0, most=FINITE)),
-    "gaussians": Each(One(GaussianPair), "pairs"),
+    "curves": Each(One(GaussianPair, Line), "pairs"),
     "pairs": Each(Each(Whole(), 2), "pairs"),
     "diagnostics": Each(Text(("degenerate", "one row", "not cross-fitted"))),
 }
@@ -324,11 +324,7 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "layer": One(*LAYERS),
         "whitening": Maybe(Numbers("hidden", "hidden")),
     },
-    FeatureMap: {
-        **PHI,
-        "parts": Each(One(Part)),
-        "relevance": Maybe(Numbers("encoded", least=0)),
-    },
+    Features: {"parts": Each(One(Part))},
     Tree: {
         "columns": Indices("nodes", most="encoded"),
         "thresholds": Numbers("nodes"),
@@ -340,12 +336,12 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "folds": Indices("held", most=N_FOLDS - 1),
         "counts": Numbers("held", least=TINY),
     },
-    Forest: {
+    FeatureMap: {
         **PHI,
         "trees": Each(One(Tree), "trees"),
-        "leaves": Each(Each(One(Part))),
+        "leaves": Each(One(Features)),
         "held": One(HeldRows),
-        "relevance": Numbers("encoded", least=0),
+        "relevance": Maybe(Numbers("encoded", least=0)),
     },
     ClassMoments: {
         "n": Number(0),
@@ -364,33 +360,28 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "weights": Numbers("rows", least=TINY),
         "squares": Numbers("rows", least=0),
     },
+    FoldMoments: {"cells": Each(Each(One(ClassMoments), "folds"), "classes")},
     Summary: {
-        "moments": Each(Each(One(ClassMoments), "folds"), "classes"),
-        "rows": One(RowSketch),
-    },
-    ForestSummary: {
-        "leaves": Each(One(Summary)),
+        "leaves": Each(One(FoldMoments)),
         "n_leaves": Each(Whole(1), "trees"),
         "rows": One(RowSketch),
     },
     ClassCounts: {"learnt": Numbers("classes", least=TINY)},
     GaussianPair: {"means": Each(Number(), 2), "variances": Each(Number(1 / LARGEST), 2)},
-    Machine: {
-        **DECISION,
-        "operators": Numbers("pairs", "h"),
-        "shrinkage": Numbers("classes", least=0, most=1),
-        "ridges": Numbers("pairs"),
-    },
+    Line: {"factor": Number(), "variance": Number(1 / LARGEST)},
     Leaf: {
-        "columns": Indices("pairs", most="all pairs"),
-        "shifts": Numbers("all pairs", least=-2 * LOG, most=2 * LOG),
-        "machine": Maybe(One(Machine)),
+        "operators": Numbers("own pairs", "h"),
+        "columns": Indices("own pairs", most="pairs"),
+        "curves": Each(One(GaussianPair, Line), "own pairs"),
+        "shifts": Numbers("pairs", least=-2 * LOG, most=2 * LOG),
+        "shrinkage": Numbers(None, least=0, most=1),
+        "ridges": Numbers("own pairs"),
     },
-    ForestMachine: {
+    Machine: {
         **DECISION,
         "leaves": Each(One(Leaf)),
         "shares": Numbers("trees", "pairs", least=0, most=1),
-        "held_out": Each(Numbers(None, 2), "classes"),
+        "held_out": Each(Numbers(None, 2)),
     },
 }
 # Sizes that each of these parts has for itself.
@@ -399,8 +390,8 @@ FRESH: dict[type, tuple[str, ...]] = {
     Part: ("seen", "hidden"),
     Tree: ("nodes",),
     RowSketch: ("rows",),
-    Summary: ("h",),
-    Leaf: ("pairs", "classes", "h"),
+    FoldMoments: ("h",),
+    Leaf: ("own pairs", "h"),
 }
 
 
@@ -453,17 +444,13 @@ def _is_tree(tree: Tree, sizes: Sizes) -> bool:
     return once and bool(((below < 0) | (below > np.arange(n)[:, np.newaxis])).all())
 
 
-def _takes_turns(phi: FeatureMap) -> bool:
+def _takes_turns(features: Features, sizes: Sizes) -> bool:
     """Whether features of all parts can take turns."""
-    sizes, p = [part.layer.size for part in phi.parts], len(phi.parts)
-    return p > 0 and all(n and n == len(range(i, sum(sizes), p)) for i, n in enumerate(sizes))
+    own, p = [part.layer.size for part in features.parts], len(features.parts)
+    return p > 0 and all(n and n == len(range(i, sum(own), p)) for i, n in enumerate(own))
 
 
 Law = tuple[str, Callable[[Any, Sizes], Any]]
-PAIRS: Law = (
-    "a machine of each pair of classes",
-    lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
-)
 LAWS: dict[type, Law] = {
     Category: (
         "categories in increasing order, each with one of its columns or none",
@@ -483,10 +470,7 @@ LAWS: dict[type, Law] = {
             sizes["seen"] == sizes["encoded"] if one.columns is None else increases(one.columns)
         ),
     ),
-    FeatureMap: (
-        "parts that take turns, on columns as they are encoded",
-        lambda one, sizes: sizes["encoded"] == one.encoding.size and _takes_turns(one),
-    ),
+    Features: ("parts that take turns", _takes_turns),
     RowSketch: (
         "keys of uint64 in increasing order, below the bound of its level",
         lambda one, sizes: (
@@ -496,34 +480,27 @@ LAWS: dict[type, Law] = {
         ),
     ),
     Tree: ("a tree of later nodes and leaves", _is_tree),
-    Forest: (
-        "trees with parts for each leaf that take turns, on columns as they are encoded",
+    FeatureMap: (
+        "trees with features for each leaf, on columns as they are encoded",
         lambda one, sizes: (
             sizes["encoded"] == one.encoding.size
             and one.trees
             and len(one.leaves) == sum(one.n_leaves)
-            and all(map(_takes_turns, one.maps))
-        ),
-    ),
-    ForestSummary: (
-        f"sums of {N_FOLDS} folds for each leaf",
-        lambda one, sizes: (
-            len(one.leaves) == sum(one.n_leaves)
-            and all(leaf.n_folds == N_FOLDS for leaf in one.leaves)
         ),
     ),
     Summary: (
-        f"sums of 1 or {N_FOLDS} folds",
-        lambda one, sizes: one.n_folds in (1, N_FOLDS),
-    ),
-    Machine: PAIRS,
-    ForestMachine: PAIRS,
-    Leaf: (
-        "a machine of some pairs of classes, or none",
+        f"sums of 1 or {N_FOLDS} folds for each leaf",
         lambda one, sizes: (
-            increases(one.columns) and (one.machine is None) == (len(one.columns) == 0)
+            len(one.leaves) == sum(one.n_leaves)
+            and one.n_folds in (1, N_FOLDS)
+            and all(leaf.n_folds == one.n_folds for leaf in one.leaves)
         ),
     ),
+    Machine: (
+        "a machine of each pair of classes",
+        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
+    ),
+    Leaf: ("of some pairs of classes", lambda one, sizes: increases(one.columns)),
 }
 
 
@@ -538,7 +515,7 @@ def check_parts(fitted: dict[str, Any], rules: dict[str, Rule]) -> None:
     require(sorted_labels, "classes_", "two or more labels in increasing order", classes)
     n = len(classes)
     sizes = {"classes": n, "outputs": 1 if n == 2 else n}
-    sizes["pairs"] = sizes["all pairs"] = n * (n - 1) // 2
+    sizes["pairs"] = n * (n - 1) // 2
     for name, rule in rules.items():
         rule.check(fitted[name], sizes, name)
     if "feature_names_in_" in fitted:
@@ -548,34 +525,28 @@ def check_parts(fitted: dict[str, Any], rules: dict[str, Rule]) -> None:
         require(named, "feature_names_in_", f"{sizes['d']} names", columns)
 
 
-def check_machine(fitted: dict[str, Any], *, forest: bool) -> None:
+def check_machine(fitted: dict[str, Any], *, one_leaf: bool) -> None:
     """Raise ValueError unless these are φ, sums and machine of one fitted classifier."""
-    kinds = (Forest, ForestSummary, ForestMachine) if forest else (FeatureMap, Summary, Machine)
     slim = isinstance(fitted.get("summary_"), ClassCounts)
     rules: dict[str, Rule] = {
-        "feature_map_": One(kinds[0]),
-        "summary_": One(ClassCounts if slim else kinds[1]),
-        "machine": One(kinds[2]) if slim else Maybe(One(kinds[2])),
+        "feature_map_": One(FeatureMap),
+        "summary_": One(ClassCounts if slim else Summary),
+        "machine": One(Machine) if slim else Maybe(One(Machine)),
         "is_twin": Flag(),
     }
     check_parts(fitted, rules)
     phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
-    maps = phi.maps if forest else [phi]
-    solved = [leaf.machine for leaf in machine.leaves] if forest and machine else [machine]
-    solved = solved if machine else [None] * len(maps)
-    sizes_of_maps = [one.h for one in maps]
-    agree = len(maps) == len(solved) and all(
-        solution is None or solution.operators.shape[1] == h
-        for solution, h in zip(solved, sizes_of_maps, strict=True)
-    )
-    require(agree, "the machine", "of the features of φ", "not")
-    if slim:
-        return
-    if forest:
+    sizes = [features.h for features in phi.leaves]
+    require(not one_leaf or len(sizes) == 1, "feature_map_", "of one leaf", f"of {len(sizes)}")
+    if machine is not None:
+        own = [leaf.operators.shape[1] for leaf in machine.leaves]
+        require(own == sizes, "the machine", "of the features of φ", "not")
+        n = 0 if one_leaf else len(machine.log_priors)
+        require(len(machine.held_out) == n, "held_out", f"of {n} classes", len(machine.held_out))
+    if not slim:
         require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
-    sums = summary.leaves if forest else [summary]
-    agree = [len(own.moments[0][0].mean) for own in sums] == sizes_of_maps
-    require(agree, "summary_", "of the features of φ", "not")
+        own = [leaf.h for leaf in summary.leaves]
+        require(own == sizes, "summary_", "of the features of φ", "not")
 
 
 def check_outputs(fitted: dict[str, Any], more: dict[str, Rule]) -> None:
@@ -587,6 +558,7 @@ def check_outputs(fitted: dict[str, Any], more: dict[str, Rule]) -> None:
     }
     check_parts(fitted, rules | more)
     phi = fitted["feature_map_"]
-    plain = len(phi.parts) == 1 and phi.parts[0].whitening is None
+    parts = [part for features in phi.leaves for part in features.parts]
+    plain = len(parts) == 1 and parts[0].whitening is None
     require(plain, "feature_map_", "of one layer alone", "not")
     require(len(fitted["readout"]) == phi.h, "readout", "of the features of φ", "not")

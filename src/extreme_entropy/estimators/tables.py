@@ -11,38 +11,24 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_random_state
 
+from ..drawing.sampling import ClassSamples, Counts, Source, with_folds
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
+from ..engines.threads import Threads, chunks, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
-from ..features.encoding import (
-    N_FOLDS,
-    CategoryCounts,
-    Encoding,
-    fit_encoding,
-    most_encoded,
-)
-from ..features.feature_map import MANY_ROWS, FeatureMap, Spec, draw
-from ..features.forest import Forest, ForestSpec
-from ..features.scaling import SAMPLE_ROWS, ColumnStats
-from ..machine.growing import grow
-from ..machine.predictor import Answer, AnyPredictor
-from ..machine.relevance import Relevance, learn_relevance
-from ..moments.reduction import summarise, summarise_leaves
+from ..features.encoding import N_FOLDS, CategoryCounts
+from ..features.feature_map import FeatureMap
+from ..features.scaling import ColumnStats
+from ..machine.predictor import Answer, Predictor
+from ..moments.reduction import RowGroups, summarise
 from ..moments.sketch import NO_ROWS, RowSketch
-from ..moments.summary import ForestSummary, Summary
-from .inputs import Columns, check_block, check_columns, check_rows
+from ..moments.summary import FoldMoments, Summary
+from .frames import LARGE, warn_rounded
+from .inputs import Columns, cast_exactly, check_block, check_columns, check_rows, joined
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
-
-ENOUGH_ROWS = 1024  # distinct ones, to see how often rows are repeated
-REPEATS = 1.5  # of each distinct row on average, from which on a finer hash may tell some apart
-MOST = 0.5  # of all rows
-
-LEAST_WIDTH = 1e-302  # of a column that varies: 2¹⁶ bins in it are still numbers
 
 
 class Scan(NamedTuple):
@@ -53,66 +39,28 @@ class Scan(NamedTuple):
 
     def __add__(self, other: Scan) -> Scan:  # type: ignore[override]  # the monoid, not the tuple
         some = [scan.labels for scan in (self, other) if len(scan.labels)]
-        labels = np.unique(np.concatenate(some)) if len(some) == 2 else (some or [self.labels])[0]
+        labels = np.unique(joined(some)) if len(some) == 2 else (some or [self.labels])[0]
         return Scan(labels, self.stats + other.stats)
 
 
-@dataclass(frozen=True, slots=True)
-class ClassSamples:
-    """A sample of the rows of each class."""
-
-    samples: list[RowSample]
-
-    def __add__(self, other: ClassSamples) -> ClassSamples:
-        return ClassSamples([a + b for a, b in zip(self.samples, other.samples, strict=True)])
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts of the values of some columns."""
-
-    columns: list[CategoryCounts]
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts([a + b for a, b in zip(self.columns, other.columns, strict=True)])
-
-
-class Table(Protocol):
+class Table(Source, Protocol):
     """Rows, labels and weights, wherever they lie."""
 
     @property
     def columns(self) -> Columns: ...
 
     @property
-    def dtype(self) -> np.dtype[Any]: ...
-
-    @property
     def labels(self) -> Array:
         """The distinct labels."""
 
-    @property
-    def stats(self) -> ColumnStats:
-        """Statistics of the columns."""
-
-    def where(self, keep: Callable[[InMemory], Array]) -> Table:
+    def where(self, keep: Callable[[InMemory], Array], /) -> Table:
         """Some of the rows."""
 
-    def sample(self, content: ContentHash, k: int) -> RowSample:
-        """The k rows with the smallest hashes."""
-
-    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
-        """The k rows of each class with the smallest hashes."""
-
-    def count_categories(
-        self, content: ContentHash, classes: Array, columns: Sequence[int]
-    ) -> Counts:
-        """How often each value of these columns comes, by class and fold."""
-
-    def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
+    def sketch(self, content: ContentHash, classes: Array, /) -> RowSketch:
         """Which rows these are."""
 
-    def learn(self, phi: Any, classes: Array, n_folds: int) -> Any:
-        """The summary of all rows, in folds by their content; of a forest a `ForestSummary`."""
+    def learn(self, phi: FeatureMap, classes: Array, n_folds: int, /) -> Summary:
+        """The summary of all rows, in folds by their content."""
 
 
 @dataclass(frozen=True)
@@ -125,6 +73,10 @@ class InMemory:
     weight: Array | None = None
     n_jobs: int | None = 1
     hashed: dict[str, Any] = field(default_factory=dict)  # the last hash, and that of each row
+
+    @property
+    def is_in_memory(self) -> bool:
+        return True
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -204,7 +156,7 @@ class InMemory:
             self.hashed.update(content=content, hashes=hashes)
         return self.hashed["hashes"]
 
-    def to_learn(self, phi: FeatureMap | Forest, rows: slice = slice(None)) -> Any:
+    def to_learn(self, phi: FeatureMap, rows: slice = slice(None)) -> Any:
         """Some of the rows, with their folds as a last column if the encoding of φ needs them."""
         if not phi.encoding.by_fold:
             return self.X[rows]
@@ -244,52 +196,40 @@ class InMemory:
             rows = rows.with_rows(keys_of(hashes[s], labels[s]), weight)
         return rows
 
-    def learn(self, phi: FeatureMap | Forest, classes: Array, n_folds: int) -> Any:
-        [summary] = self.summarise(phi, classes, n_folds)
-        return replace(summary, rows=self.sketch(phi.content, classes))
+    def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
+        leaves = tuple(path[0] for path in self.summarise(phi, classes, n_folds))
+        return Summary(leaves, phi.n_leaves, self.sketch(phi.content, classes))
 
     def summarise(
         self,
-        phi: FeatureMap | Forest,
+        phi: FeatureMap,
         classes: Array,
         n_folds: int,
         folds: Array | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> list[Any]:
+    ) -> list[list[FoldMoments]]:
+        """The moments of the rows in each leaf, for each size: by default that of all features."""
         labels, shape = self.encode(classes), (len(classes), n_folds)
         if folds is None and n_folds > 1:
             folds = folds_of(self.hashes(phi.content), n_folds)
-        if isinstance(phi, Forest):
-            return [self._summarise_forest(phi, labels, folds, shape)]
-        sizes = [phi.h] if sizes is None else sizes
-        totals: list[Summary] = []
-        phi = phi.in_precision(self.dtype)
+        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
+        totals = [[FoldMoments.empty(*shape, k) for k in sizes or [leaf.h]] for leaf in leaves]
+        threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves))
         for s in row_batches(*self.X.shape):
+            rows = self.to_learn(phi, s)
             own = None if folds is None else folds[s]
             weight = None if self.weight is None else self.weight[s]
-            rows = (self.to_learn(phi, s), labels[s], own, weight)
-            found = summarise(phi, *rows, shape, sizes, Threads(self.n_jobs))
-            totals = [a + b for a, b in zip(totals, found, strict=True)] if totals else found
-            del found  # or they would stay while the next ones are made
-        return totals or [Summary.empty(*shape, k) for k in sizes]
-
-    def _summarise_forest(
-        self, forest: Forest, labels: Array, folds: Array | None, shape: tuple[int, int]
-    ) -> ForestSummary:
-        """The summary of the rows in each leaf."""
-        maps = [phi.in_precision(self.dtype) for phi in forest.maps]
-        totals = [Summary.empty(*shape, phi.h) for phi in maps]
-        threads, ends = Threads(self.n_jobs), np.cumsum((0, *forest.n_leaves))
-        for s in row_batches(*self.X.shape):
-            rows = self.to_learn(forest, s)
-            own = None if folds is None else folds[s]
-            weight = None if self.weight is None else self.weight[s]
-            at_leaves = forest.leaves_of(rows, threads)
-            for first, last, at in zip(ends[:-1], ends[1:], at_leaves, strict=True):
-                given = at - first, rows, labels[s], own, weight, shape, threads
-                for i, [more] in enumerate(summarise_leaves(maps[first:last], *given)):
-                    totals[first + i] += more
-        return ForestSummary(tuple(totals), forest.n_leaves)
+            for first, last, at in zip(
+                ends[:-1], ends[1:], phi.leaves_of(rows, threads), strict=True
+            ):
+                groups = RowGroups(labels[s], own, weight, shape, at - first)
+                found = summarise(
+                    leaves[first:last], rows, groups, threads, scaled=phi.scaled, sizes=sizes
+                )
+                for i, more in enumerate(found):
+                    totals[first + i] = list(map(add, totals[first + i], more))
+                del found  # or they would stay while the next ones are made
+        return totals
 
 
 @dataclass(frozen=True)
@@ -301,6 +241,14 @@ class InBlocks:
     dtype: np.dtype[Any]
     keep: Callable[[InMemory], Array] | None = None  # which rows; all without it
 
+    @property
+    def is_in_memory(self) -> bool:
+        return False
+
+    @property
+    def n_jobs(self) -> int:
+        return 1
+
     @cached_property
     def first_scan(self) -> Scan:
         """Labels and statistics of the columns, in one pass."""
@@ -309,6 +257,9 @@ class InBlocks:
             raise InputError(
                 "There must be rows to learn from; all blocks are empty, or all weights are zero."
             )
+        if self.keep is None and getattr(self.blocks.like, "dtype", None) in ("int64", "uint64"):
+            size = np.maximum(abs(scan.stats.low), abs(scan.stats.high))
+            warn_rounded(np.flatnonzero(size >= LARGE).tolist())
         return scan
 
     @property
@@ -333,18 +284,18 @@ class InBlocks:
     def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
         return self.add_up(InMemory.sketch, content, classes)
 
-    def learn(self, phi: FeatureMap | Forest, classes: Array, n_folds: int) -> Any:
+    def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
         return self.add_up(InMemory.learn, phi, classes, n_folds)
 
     def summarise(
         self,
-        phi: FeatureMap | Forest,
+        phi: FeatureMap,
         classes: Array,
         n_folds: int,
         folds: Callable[[InMemory], Array] | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> list[Any]:
-        return self.add_up(_summarise, phi, classes, n_folds, folds, sizes).parts
+    ) -> list[list[FoldMoments]]:
+        return self.add_up(_summarise, phi, classes, n_folds, folds, sizes).leaves
 
     def add_up(self, work: Callable[..., T], *shared: Any) -> T:
         """work(rows, *shared) of each block, added up."""
@@ -384,17 +335,18 @@ class _OnRows:
 
 @dataclass(frozen=True, slots=True)
 class Summaries:
-    """Several summaries that are added up one by one."""
+    """Moments for several leaves and sizes, that are added up one by one."""
 
-    parts: list[Any]
+    leaves: list[list[FoldMoments]]
 
     def __add__(self, other: Summaries) -> Summaries:
-        return Summaries([a + b for a, b in zip(self.parts, other.parts, strict=True)])
+        both = zip(self.leaves, other.leaves, strict=True)
+        return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
 
 
 def _summarise(
     rows: InMemory,
-    phi: FeatureMap | Forest,
+    phi: FeatureMap,
     classes: Array,
     n_folds: int,
     folds: Callable[[InMemory], Array] | None,
@@ -429,168 +381,17 @@ def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
     return InBlocks(columns, blocks, dtype)
 
 
-def sample_rows(table: Table, random_state: Any, k: int) -> tuple[ContentHash, RowSample]:
-    """A hash that tells rows apart, and the k rows for which it is smallest."""
-    seed, stats = int(check_random_state(random_state).randint(2**31 - 1)), table.stats
-    some = stats.low <= stats.high  # columns without values have no range
-    with np.errstate(over="ignore", invalid="ignore"):
-        widths = np.where(some, stats.high, 0.0) - np.where(some, stats.low, 0.0)
-    if not (np.isfinite(widths) & np.isfinite(stats.deviation)).all():
-        raise InputError(
-            "The square of each column's range must be a finite number; the widest range is "
-            f"{widths.max():g}. Rescale that column."
-        )
-    narrow = widths[(widths > 0) & (widths < LEAST_WIDTH)]
-    if len(narrow):
-        raise InputError(
-            f"The range of a column must be 0 or at least {LEAST_WIDTH:g}, or its inverse is no "
-            f"number; the narrowest is {narrow.min():g}. Multiply that column, or leave it out."
-        )
-    content = ContentHash.between(seed, stats.low, stats.high)
-    if not k and isinstance(table, InBlocks):  # folds alone are not worth a pass over blocks
-        return content, RowSample.empty(0, table.columns.n)
-    sample = table.sample(content, max(k, ENOUGH_ROWS))
-    found = content, sample
-    if sample.counts.mean() > REPEATS:  # rows are repeated, or far-off ones share out the bins
-        fine = ContentHash.between(seed, stats.low, stats.high, fine=True)
-        found = _finer(found, (fine, table.sample(fine, sample.k)))
-        among = found
-        while (narrower := _among_most(table, *among)) is not None:
-            among = narrower, table.sample(narrower, sample.k)
-        found = _finer(found, among)
-    return found[0], found[1].first(k)
-
-
-def _finer(
-    one: tuple[ContentHash, RowSample], other: tuple[ContentHash, RowSample]
-) -> tuple[ContentHash, RowSample]:
-    """Another hash with its sample, if it tells many more rows apart."""
-    return other if other[1].counts.mean() < one[1].counts.mean() / REPEATS else one
-
-
-def _among_most(table: Table, content: ContentHash, sample: RowSample) -> ContentHash | None:
-    """A hash with bins between the values of most rows, where these share a hash but differ."""
-    most = sample.counts.argmax()
-    if sample.counts.mean() <= REPEATS or sample.counts[most] < MOST * sample.counts.sum():
-        return None
-    stats = table.where(partial(_has_hash, content, sample.hashes[most])).stats
-    return ContentHash.between(content.seed, stats.low, stats.high) if stats.varies.any() else None
-
-
-def _has_hash(content: ContentHash, wanted: np.uint64, rows: InMemory) -> Array:
-    return rows.hashes(content) == wanted
-
-
 def in_type_of(classes: Array, labels: Array) -> Array:
-    """Whole numbers in the type of the classes, since two types are compared as floats."""
-    if {labels.dtype.kind, classes.dtype.kind} != {"i", "u"} or not len(labels):
+    """Numbers in the type of the classes, since those of two types are compared as floats."""
+    kinds = {labels.dtype.kind, classes.dtype.kind}
+    if len(kinds) == 1 or not kinds <= set("iuf") or not len(labels):
         return labels
-    range_, ends = np.iinfo(classes.dtype), (int(labels.min()), int(labels.max()))
-    fits = range_.min <= ends[0] and ends[1] <= range_.max
-    return labels.astype(classes.dtype if fits else object)
-
-
-def with_folds(X: Any, hashes: Array) -> Any:
-    """Rows with their folds as a last column."""
-    folds = folds_of(hashes, N_FOLDS)[:, None].astype(X.dtype)
-    return sp.hstack([X, folds], format="csr") if sp.issparse(X) else np.hstack([X, folds])
-
-
-def _encoded(sample: RowSample, encoding: Encoding) -> RowSample:
-    """Sampled rows, encoded as rows to be learnt."""
-    rows = with_folds(sample.rows, sample.hashes) if encoding.by_fold else sample.rows
-    return replace(sample, rows=encoding(rows))
-
-
-@dataclass(frozen=True)
-class Sampled:
-    """What φ is drawn from: an encoding, statistics of the encoded columns, and sampled rows.
-
-    Sampled rows are encoded, too: those of all classes together as rows to be predicted, those of
-    each class as rows to be learnt.
-    """
-
-    encoding: Encoding
-    stats: ColumnStats
-    content: ContentHash
-    sample: RowSample
-    by_class: ClassSamples | None  # for learned relevance
-    dtype: np.dtype[Any]
-    n_jobs: int | None = 1
-    learned: dict[Any, Relevance] = field(default_factory=dict)  # of columns, by scale
-
-    @classmethod
-    def of(cls, table: Table, random_state: Any, specs: Sequence[Any], classes: Array) -> Sampled:
-        """All that some of these specifications need of a table."""
-        kinds = table.columns.kinds
-        size = table.stats.rows, len(classes), most_encoded(kinds, table.columns.n)
-        wanted = [spec.sample_sizes(*size) for spec in specs]
-        k, of_class = (max(sizes) for sizes in zip(*wanted, strict=True))
-        if kinds is not None or table.stats.missing.any():
-            k = max(k, SAMPLE_ROWS)  # for medians
-        content, sample = sample_rows(table, random_state, k)
-        columns = [j for j, column in enumerate(kinds or ()) if column.kind == "category"]
-        counts = table.count_categories(content, classes, columns).columns if columns else []
-        rows = table.stats.rows / table.stats.n  # that a weight of one is worth
-        in_rows = [replace(counted, counts=counted.counts * rows) for counted in counts]
-        encoding = fit_encoding(kinds, table.stats, sample.rows, in_rows)
-        sample = replace(sample, rows=encoding(sample.rows))
-        stats = encoding.stats(table.stats, sample.rows, counts)
-        by_class = None
-        if of_class:
-            raw = table.sample_by_class(content, classes, of_class).samples
-            by_class = ClassSamples([_encoded(own, encoding) for own in raw])
-        n_jobs = table.n_jobs if isinstance(table, InMemory) else 1
-        return cls(encoding, stats, content, sample, by_class, table.dtype, n_jobs)
-
-    def draw(self, spec: Any) -> Any:
-        """φ as specified."""
-        with one_blas_thread():
-            if isinstance(spec, ForestSpec):
-                return self._grow(spec)
-            given = spec, self._encoding(spec), self.stats, self.sample, self.content, self.dtype
-            move = self.stats.rows >= MANY_ROWS
-            if not spec.learns_relevance or self.by_class is None:
-                return draw(*given, move=move)
-            if spec.scale not in self.learned:
-                rows = self.stats, self.sample, self.by_class.samples, self.content
-                threads = Threads(self.n_jobs)
-                self.learned[spec.scale] = learn_relevance(spec.scale, *rows, threads)
-            relevance = self.learned[spec.scale]
-            phi = draw(*given, relevance.used, alone=relevance.alone, move=move)
-            return replace(phi, relevance=relevance.weights)
-
-    def _grow(self, spec: ForestSpec) -> Forest:
-        """A forest as specified."""
-        assert self.by_class is not None  # a forest learns relevance
-        rows = self.stats, self.sample, self.by_class.samples, self.content
-        return grow(spec, self.encoding, *rows, self.dtype, Threads(self.n_jobs))
-
-    def _encoding(self, spec: Spec) -> Encoding:
-        """The encoding, which needs no sampled rows where φ needs none."""
-        encoding = self.encoding
-        if spec.sample_size or encoding.kinds is not None or len(encoding.gaps):
-            return encoding
-        return fit_encoding(None, self.stats, self.sample.rows[:0], ())
-
-    @property
-    def rows_sampled(self) -> bool:
-        """Whether φ looks at rows at all."""
-        return bool(len(self.sample.hashes)) or self.by_class is not None
-
-    def saw(self, hashes: Array, labels: Array) -> Array:
-        """Which rows, with these hashes and positions of their classes, were sampled."""
-        seen = np.zeros(len(hashes), dtype=bool)
-        if len(self.sample.hashes):
-            seen |= hashes <= self.sample.hashes[-1]
-        for c, own in enumerate(self.by_class.samples if self.by_class is not None else ()):
-            if len(own.hashes):
-                seen |= (hashes <= own.hashes[-1]) & (labels == c)
-        return seen
+    cast = cast_exactly(labels, classes.dtype)
+    return labels.astype(object) if cast is None else cast
 
 
 def answer_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: AnyPredictor, kind: Answer
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor, kind: Answer
 ) -> Array:
     """The answer to each row of a block, perhaps to none."""
     X, _, _ = check_block(block, dtype, columns)
@@ -605,14 +406,14 @@ def name_of_answer(kind: Answer) -> str:
 
 
 def explain_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: AnyPredictor
+    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor
 ) -> Array:
     """What each column adds to the scores of each row of a block, perhaps of none."""
     X, _, _ = check_block(block, dtype, columns)
     return predictor.explain(X, Threads(1))
 
 
-def count_correct(rows: InMemory, predictor: AnyPredictor) -> Array:
+def count_correct(rows: InMemory, predictor: Predictor) -> Array:
     """The weight of rows whose class is predicted, and of all rows."""
     correct = predictor.answer("label", predictor.project(rows.X, Threads(1))) == rows.y
     weight = np.ones(len(correct)) if rows.weight is None else rows.weight

@@ -9,11 +9,12 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..drawing.sampling import with_folds
 from ..engines.blocks import Block
 from ..engines.threads import Threads, chunks, dense, row_slices
 from ..features.feature_map import FeatureMap
 from .inputs import Columns, check_block, check_x
-from .tables import engine_for, in_blocks, with_folds
+from .tables import engine_for, in_blocks
 
 Array = np.ndarray[Any, Any]
 
@@ -21,7 +22,6 @@ Array = np.ndarray[Any, Any]
 class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform` and `get_feature_names_out` of classifiers with one feature map."""
 
-    feature_map_: FeatureMap
     n_jobs: int | None
 
     def transform(self, X: Any) -> Array:
@@ -100,12 +100,13 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
 def features_of(phi: FeatureMap, X: Any, execute: Any) -> Array:
     """φ of checked rows."""
-    phi, features = phi.in_precision(X.dtype), np.empty((X.shape[0], phi.h), X.dtype)
+    leaf = phi.only().in_precision(X.dtype)
+    features = np.empty((X.shape[0], phi.h), X.dtype)
 
     def fill(rows: slice) -> None:
         own, mine = X[rows], features[rows]
         for chunk in chunks(*own.shape, phi.h):
-            mine[chunk] = phi(dense(own[chunk]))
+            mine[chunk] = leaf(phi.scaled(dense(own[chunk])))
 
     for _ in execute(partial(fill, rows) for rows in row_slices(X.shape[0])):
         pass

@@ -12,7 +12,8 @@ from .schema import FIELDS
 # What else classifiers and searches hold, by the module it lies in; many are above this one.
 OTHERS: dict[str, tuple[str, ...]] = {
     "baselines.least_squares": ("Outputs",),
-    "machine.predictor": ("ForestPredictor", "Predictor"),
+    "estimators.base": ("Learned", "Solved"),
+    "machine.predictor": ("Predictor",),
     "selection.divergence_search": ("DivergenceSearch",),
     "selection.eekm_cv": ("EEKMClassifierCV",),
     "selection.eem_cv": ("EEMClassifierCV",),

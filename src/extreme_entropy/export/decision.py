@@ -8,11 +8,13 @@ needs no pivots: one step for each class, on all rows at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ..machine.coupling import CERTAIN
+from ..machine.decision import Curve
 from ..machine.machine import Decision
 from .graph import ROWS, Graph
 
@@ -21,9 +23,14 @@ Array = np.ndarray[Any, Any]
 
 def log_odds(g: Graph, decision: Decision, t: str) -> str:
     """Log-odds, priors included, of the second class of each pair   (n, pairs)."""
-    means = np.array([pair.means for pair in decision.gaussians])
-    variances = np.array([pair.variances for pair in decision.gaussians])
     priors = np.array([decision.log_priors[j] - decision.log_priors[i] for i, j in decision.pairs])
+    return curved(g, decision.curves, t, priors)
+
+
+def curved(g: Graph, curves: Sequence[Curve], t: str, shifts: Array) -> str:
+    """Each projection by its own curve, and a shift   (n, curves)."""
+    means = np.array([curve.means for curve in curves])
+    variances = np.array([curve.variances for curve in curves])
     equal = variances[:, 0] == variances[:, 1]  # where squares would cancel
     parts = []
     if equal.any():
@@ -36,7 +43,7 @@ def log_odds(g: Graph, decision: Decision, t: str) -> str:
         weighed = (g("Mul", x, half) for x, half in zip(squares, halves.T, strict=True))
         parts.append(g("Sub", *weighed))
     odds = parts[0] if len(parts) == 1 else g("Add", *parts)
-    return g("Add", odds, priors + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
+    return g("Add", odds, shifts + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
 
 
 def probabilities(g: Graph, decision: Decision, odds: str) -> str:

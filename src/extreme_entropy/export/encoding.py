@@ -18,7 +18,7 @@ from .graph import ML, TEXT, Graph, Operand
 
 Array = np.ndarray[Any, Any]
 
-SECONDS = np.dtype(np.float64)  # of dates, whose seconds single precision cannot hold
+WIDE = np.dtype(np.float64)  # of dates, too, whose seconds single precision cannot hold
 UNIX_EPOCH = 719_468.0  # days from 1 March of the year 0, of which each era of 400 years has
 ERA = 146_097.0  # days
 
@@ -41,11 +41,15 @@ def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -
     """The columns that are looked at, with the type that each has as an input."""
     kinds = encoding.kinds or (ColumnKind(),) * encoding.d
     used = [(j, kind) for j, kind in enumerate(kinds) if kind.kind not in ("left out", "empty")]
-    types = {"date": SECONDS}
-    return [
-        Column(j, names[j], TEXT if _is_text(kind, names[j]) else types.get(kind.kind, dtype))
-        for j, kind in used
-    ]
+    return [Column(j, names[j], _type_of(kind, names[j], dtype)) for j, kind in used]
+
+
+def _type_of(kind: ColumnKind, name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Numbers have this type, but those that it cannot hold double precision."""
+    if _is_text(kind, name):
+        return TEXT
+    exact = all(float(dtype.type(label)) == label for label in kind.labels or ())
+    return dtype if kind.kind != "date" and exact else WIDE
 
 
 def _is_text(kind: ColumnKind, name: str) -> bool:
@@ -74,7 +78,7 @@ class Rows:
         return matrix if every else g.columns(matrix, columns)
 
     def text(self, column: int) -> str:
-        """A column of text   (n, 1)."""
+        """A column that is an input of its own   (n, 1)."""
         return self._columns[column]
 
 
@@ -115,8 +119,15 @@ def _category(
     if labels is not None:
         known = [labels[int(value)] for value in values]
         if any(isinstance(label, str) for label in labels):
-            return _by_text(g, rows.text(category.column), known, labels, table)
+            return _by_text(g, rows.text(category.column), known, table)
         values = np.array(known, dtype=float)
+        strange = [label for label in known if float(label) != label]
+        if strange:
+            raise InputError(
+                f"Categories that are numbers must be exact in double precision to be exported to "
+                f"ONNX; column {rows.text(category.column)!r} holds {strange[0]}. Convert the "
+                "column to text, and fit again."
+            )
     x = rows.numbers(np.array([category.column]), d)
     missing, unseen = table[k], table[k + 1]
     found: Operand = unseen
@@ -126,11 +137,17 @@ def _category(
     return g("Where", g("IsNaN", x), missing, found)
 
 
-def _by_text(g: Graph, x: str, known: list[str], labels: Sequence[str], table: Array) -> str:
-    """The rows of a table that belong to texts; an empty one is a gap, if it is no category."""
+def _by_text(g: Graph, x: str, known: list[str], table: Array) -> str:
+    """The rows of a table that belong to texts; an empty one is a gap."""
     keys, places = list(known), list(range(len(known)))
-    if "" not in labels:
+    if "" not in known:
         keys, places = [*keys, ""], [*places, len(known)]
+    elif (table[keys.index("")] != table[len(known)]).any():
+        raise InputError(
+            "In ONNX the empty string stands for a missing text, so it cannot be a category; "
+            f"column {x!r} holds the empty string as a category. Replace it, with 'none' for "
+            "example or with a missing value, and fit again."
+        )
     place = g(
         "LabelEncoder",
         x,

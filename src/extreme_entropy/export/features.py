@@ -17,8 +17,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..features.codes import Coded, coded
-from ..features.feature_map import FeatureMap, Part
 from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.layers import Features, Part
 from ..features.neurons import Radial, Relu, Sigmoid, Similarity
 from ..features.scaling import FAR, Affine, Identity, Quantile, Scaling, Shift
 from .graph import ROWS, Graph
@@ -93,7 +93,7 @@ def _by_knots(g: Graph, scaling: Quantile, x: str) -> str:
     return g("Add", g("Gather", levels.ravel(), at, axis=0), g("Mul", slope, beyond))
 
 
-def projected(g: Graph, phi: FeatureMap, operators: Array, z: str, dtype: np.dtype[Any]) -> str:
+def projected(g: Graph, phi: Features, operators: Array, z: str, dtype: np.dtype[Any]) -> str:
     """βᵀφ(x) of scaled rows, in double precision   (n, pairs)."""
     folded = phi.folded(operators, np.dtype(np.float64))
     given = zip(phi.parts, folded, strict=True)

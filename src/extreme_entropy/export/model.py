@@ -12,12 +12,12 @@ import numpy as np
 from ..errors import InputError
 from ..features.feature_map import FeatureMap
 from ..files import check_writable, written_whole
-from ..machine.predictor import AnyPredictor, ForestPredictor
+from ..machine.predictor import Predictor
 from .decision import largest, log_odds, probabilities, scores
 from .encoding import Rows, columns_of, encoded, is_coded
 from .features import precision_of_layers, projected, scaled
-from .forest import averaged
 from .graph import Graph
+from .leaves import averaged
 
 Array = np.ndarray[Any, Any]
 
@@ -34,7 +34,7 @@ def write_onnx(path: str | Path, make: Callable[[], Any]) -> None:
 
 
 def onnx_model(
-    predictor: AnyPredictor, names: Sequence[Any] | None, dtype: Any, columns: bool | None
+    predictor: Predictor, names: Sequence[Any] | None, dtype: Any, columns: bool | None
 ) -> Any:
     """A solved classifier; `names` are those of its columns."""
     phi, classes = predictor.feature_map, predictor.classes
@@ -95,7 +95,7 @@ def _model(
 
 def answered(
     g: Graph,
-    predictor: AnyPredictor,
+    predictor: Predictor,
     rows: Rows,
     dtype: np.dtype[Any],
     label: str,
@@ -110,11 +110,7 @@ def answered(
     phi, machine = predictor.feature_map, predictor.machine
     z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
     inner = precision_of_layers(phi.scaling, dtype)
-    if isinstance(predictor, ForestPredictor):
-        t = averaged(g, predictor.feature_map, predictor.machine, z, inner)
-    else:
-        given = predictor.feature_map, predictor.machine.operators
-        t = projected(g, *given, g.cast(z, inner), inner)
+    t = averaged(g, phi, machine, z, inner)
     odds = log_odds(g, machine, t)
     p = probabilities(g, machine, odds)
     scored = scores(g, machine, odds, p)
@@ -141,7 +137,7 @@ def _outputs_answered(
     """
     z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
     wide = np.dtype(np.float64)
-    outputs = g("Add", projected(g, phi, readout.T, g.cast(z, wide), wide), bias)
+    outputs = g("Add", projected(g, phi.only(), readout.T, g.cast(z, wide), wide), bias)
     g("Gather", labels_of(classes), largest(g, outputs, len(bias)), output=label)
     g.cast(outputs, dtype, output=second)
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from ..machine.predictor import AnyPredictor, predictor_of
+from ..machine.predictor import Predictor
 from .encoding import Rows, is_coded
 from .graph import VERSIONS, Graph
 from .model import OUTPUTS, answered, labels_of
@@ -89,11 +89,11 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
     container.node_domain_version_pair_sets.update((one, VERSIONS[one]) for one in used)
 
 
-def _predictor(operator: Any) -> AnyPredictor:
+def _predictor(operator: Any) -> Predictor:
     """The solved classifier of an operator, of a search its best."""
     model = operator.raw_operator
     classifier = getattr(model, "best_estimator_", model)
-    return predictor_of(classifier.feature_map_, classifier.machine_, classifier.classes_)
+    return Predictor(classifier.feature_map_, classifier.machine_, classifier.classes_)
 
 
 def _precision(operator: Any) -> np.dtype[Any]:

@@ -41,10 +41,9 @@ class ContentHash:
         bits = FINE if fine else int(np.clip(-(-64 // len(low)), 8, 16))
         low = np.where(low <= high, low, 0.0)  # a column without values
         width = np.where(low <= high, high - low, 0.0)
-        rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
         # Of a constant column only values that are truly others lie in other bins.
         size = np.maximum(abs(low), abs(high), where=low <= high, out=np.zeros(len(low)))
-        unit = np.where(width > rounding, width, np.where(size > 0, size, 1.0))
+        unit = np.where(varies(low, high), width, np.where(size > 0, size, 1.0))
         with np.errstate(over="ignore"):
             per_unit = 2.0**bits / unit
         return cls(seed, low, np.where(np.isfinite(per_unit), per_unit, 0.0))
@@ -65,6 +64,18 @@ class ContentHash:
         change = (_bins(X.data, self.low[j], self.per_unit[j]) - zeros[j]) * keys[j]
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
         return _mix(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
+
+
+def exact(x: Array) -> Array:
+    """Which numbers are whole, and so small that floats hold the next one, too."""
+    return (np.floor(x) == x) & (abs(x) <= 2.0**53)
+
+
+def varies(low: Array, high: Array) -> Array:
+    """Which columns vary between these by more than rounding, which whole numbers do not have."""
+    with np.errstate(invalid="ignore"):  # columns without values
+        rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
+        return high - low > np.where(exact(low) & exact(high), 0.0, rounding)
 
 
 def _bins(x: Array, low: Array, per_unit: Array) -> Array:

@@ -218,17 +218,16 @@ class Encoding:
         start = len(self.numbers) + len(self.gaps)
         for date in self.dates:
             parts = ColumnStats.of(sample[:, start : start + len(date.parts)])
-            parts.low[0] = filled.low[date.column] / DAY
-            parts.high[0] = filled.high[date.column] / DAY
-            found = found.beside(parts)
+            ends = filled.low[date.column] / DAY, filled.high[date.column] / DAY
+            found = found.beside(parts.between(0, *ends))
             start += len(date.parts)
         for category, counted in zip(self.categories, counts, strict=True):
             encoded = np.empty((len(counted.values), category.size))
             category.encode(counted.values, None, encoded)
             parts = ColumnStats.of(encoded, counted.counts.sum(axis=(1, 2)))
-            parts.low[category.n_own :] = category.log_odds.min(axis=(0, 1))
-            parts.high[category.n_own :] = category.log_odds.max(axis=(0, 1))
-            found = found.beside(parts)
+            odds = slice(category.n_own, None)
+            ends = category.log_odds.min(axis=(0, 1)), category.log_odds.max(axis=(0, 1))
+            found = found.beside(parts.between(odds, *ends))
         return found
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
-from .content import effective, squares_of
+from .content import effective, exact, squares_of, varies
 
 Array = np.ndarray[Any, Any]
 
@@ -28,7 +28,7 @@ CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is
 MOST = 0.9  # of the sampled values, which are not far off
 MOST_KNOTS = 254  # of such a column, between its ends
 SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
-BY_COLUMN = ("low", "high", "mean", "deviation", "missing")  # of `ColumnStats`
+BY_COLUMN = ("low", "high", "above", "deviation", "missing")  # of `ColumnStats`
 MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 
@@ -39,7 +39,7 @@ class ColumnStats:
     n: float
     low: Array  # ∞ for a column without values
     high: Array  # −∞ for a column without values
-    mean: Array
+    above: Array  # mean − low, which keeps its digits where both are large
     deviation: Array  # Σ (x − mean)²
     missing: Array  # of n, in each column
     squares: float = 0.0  # Σ min(w, w²), which is n where no weight is below one
@@ -50,11 +50,14 @@ class ColumnStats:
         return effective(self.n, self.squares)
 
     @property
+    def mean(self) -> Array:
+        """The mean of each column, 0 for one without values."""
+        return np.where(self.low <= self.high, self.low, 0.0) + self.above
+
+    @property
     def varies(self) -> Array:
         """Which columns vary by more than rounding."""
-        with np.errstate(invalid="ignore"):  # columns without values
-            size = np.maximum(abs(self.low), abs(self.high))
-            return self.high - self.low > 8 * np.finfo(float).eps * size
+        return varies(self.low, self.high)
 
     @classmethod
     def empty(cls, d: int) -> ColumnStats:
@@ -76,7 +79,7 @@ class ColumnStats:
         offset = weight @ above / n
         above -= offset
         deviation = weight @ np.square(above, out=above)
-        return cls(n, low, high, low + offset, deviation, np.zeros(len(low)), squares_of(weight))
+        return cls(n, low, high, offset, deviation, np.zeros(len(low)), squares_of(weight))
 
     @classmethod
     def _with_gaps(cls, X: Array, weight: Array | None) -> ColumnStats:
@@ -92,7 +95,7 @@ class ColumnStats:
         offset = weight @ above / present
         above = np.where(gaps, 0.0, above - offset)
         deviation = weight @ np.square(above, out=above)
-        found = low, high, lowest + offset, deviation, missing, squares_of(weight)
+        found = low, high, offset, deviation, missing, squares_of(weight)
         return cls(float(weight.sum()), *found)
 
     def __add__(self, other: ColumnStats) -> ColumnStats:
@@ -100,16 +103,30 @@ class ColumnStats:
             return self if self.n else other
         mine, theirs = self.n - self.missing, other.n - other.missing
         share = theirs / np.maximum(mine + theirs, np.finfo(float).tiny)  # 0 where neither has any
-        step = np.where((mine > 0) & (theirs > 0), other.mean - self.mean, 0.0)
+        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
+        ours, others = self._above(low), other._above(low)
+        step = np.where((mine > 0) & (theirs > 0), others - ours, 0.0)
         return ColumnStats(
             self.n + other.n,
-            np.minimum(self.low, other.low),
-            np.maximum(self.high, other.high),
-            np.where(mine > 0, self.mean, other.mean) + step * share,
+            low,
+            high,
+            np.where(mine > 0, ours, others) + step * share,
             self.deviation + other.deviation + step**2 * (mine * share),
             self.missing + other.missing,
             self.squares + other.squares,
         )
+
+    def _above(self, low: Array) -> Array:
+        """How far the mean is above a value, 0 for columns without values."""
+        return self.above + np.subtract(
+            self.low, low, out=np.zeros(len(low)), where=self.low <= self.high
+        )
+
+    def between(self, columns: Any, low: Any, high: Any) -> ColumnStats:
+        """The statistics where the ends of some columns are others."""
+        ends = replace(self, low=self.low.copy(), high=self.high.copy())
+        ends.low[columns], ends.high[columns] = low, high
+        return replace(ends, above=self._above(ends.low))
 
     def filled(self, values: Array) -> ColumnStats:
         """The statistics once these values stand where some are missing."""
@@ -119,11 +136,11 @@ class ColumnStats:
         gone = self.missing > 0
         low = np.where(gone, np.minimum(self.low, values), self.low)
         high = np.where(gone, np.maximum(self.high, values), self.high)
-        mine = n - self.missing
-        step = np.where(mine > 0, values - self.mean, 0.0)
-        mean = np.where(mine > 0, self.mean, values) + step * (self.missing / n)
+        mine, ours = n - self.missing, self._above(low)
+        step = np.where(mine > 0, values - low - ours, 0.0)
+        above = np.where(mine > 0, ours, values - low) + step * (self.missing / n)
         deviation = self.deviation + step**2 * (mine * self.missing / n)
-        return ColumnStats(n, low, high, mean, deviation, np.zeros(d), self.squares)
+        return ColumnStats(n, low, high, above, deviation, np.zeros(d), self.squares)
 
     def of_columns(self, columns: Array) -> ColumnStats:
         """The statistics of some columns."""
@@ -225,28 +242,34 @@ def fit_scaling(
     """
     if name is None:
         return Shift(_middle(stats)) if by_distance else Identity(len(stats.low))
-    varies = stats.varies
     if name == "quantile":
-        return _fit_quantile(stats, sample, varies)
+        return _fit_quantile(stats, sample, stats.varies)
     if name == "minmax":
         offset, spread = stats.low, stats.high - stats.low
     else:
-        offset, spread = stats.mean, np.sqrt(stats.deviation / stats.n)
-    varies &= spread > 0
-    return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=varies))
+        spread = np.sqrt(stats.deviation / stats.n)
+        offset = np.where(_coarse(stats.mean, spread), stats.low, stats.mean)
+    used = stats.varies & (spread > 0)
+    return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=used))
 
 
 def _middle(stats: ColumnStats) -> Array:
     """About the mean of each column, whatever the order of rows: to a step of its deviation."""
     deviation = np.sqrt(stats.deviation / stats.n)
     step = 2.0 ** np.floor(np.log2(deviation, out=np.zeros(len(deviation)), where=deviation > 0))
-    return np.where(deviation > 0, np.round(stats.mean / step) * step, stats.low)
+    inexact = (deviation == 0) | _coarse(stats.mean, deviation)
+    return np.where(inexact, stats.low, np.round(stats.mean / step) * step)
 
 
-def _fit_quantile(stats: ColumnStats, sample: Array, varies: Array) -> Quantile:
+def _coarse(mean: Array, deviation: Array) -> Array:
+    """Where a mean has too few digits to be the same for rows in any order."""
+    return np.spacing(abs(mean)) > 1e-6 * deviation
+
+
+def _fit_quantile(stats: ColumnStats, sample: Array, used: Array) -> Quantile:
     even: dict[int, Array] = {}
     uneven: dict[int, tuple[Array, Array]] = {}
-    for j in np.flatnonzero(varies).tolist():
+    for j in np.flatnonzero(used).tolist():
         knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j])
         if len(knots) == 2:
             continue
@@ -263,7 +286,7 @@ def _fit_quantile(stats: ColumnStats, sample: Array, varies: Array) -> Quantile:
     first, steps = np.zeros(len(stats.low)), np.ones(len(stats.low))
     first[columns], steps[columns] = bins[:, 0], BINS
     widths = stats.high - stats.low
-    factor = np.divide(steps, widths, out=np.zeros(len(widths)), where=varies)
+    factor = np.divide(steps, widths, out=np.zeros(len(widths)), where=used)
     return Quantile(
         stats.low - first * widths / steps,
         factor,
@@ -286,7 +309,8 @@ def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
     levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
     # Values as close as rounding are one value, or the curve would be a cliff between them. How
     # large they are is taken from most of them, not from a far-off one.
-    apart = 16 * np.finfo(float).eps * np.quantile(abs(values), MOST) if len(values) else 0.0
+    size = 0.0 if exact(knots).all() else np.quantile(abs(values), MOST)
+    apart = 16 * np.finfo(float).eps * size
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart
     knots, levels = knots[inner], levels[inner]

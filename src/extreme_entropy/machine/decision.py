@@ -1,20 +1,89 @@
-"""F: which of two Gaussians a projection belongs to.
+"""F: from a projection to log-odds, by two Gaussians or by a straight line.
 
     log-odds(t) = ½[ (t−m₋)²/S₋ − (t−m₊)²/S₊ + ln(S₋/S₊) ] + ln(π₊C₊ / π₋C₋)
 
 Positive means the second class. Probabilities are `expit` of it without the costs. Its real roots
 are the thresholds: two where the variances differ (the paper's t±), one where they are equal (t₀),
 none where costs let one class win everywhere.
+
+A logistic regression on projections without a constant has a straight line, log-odds(t) = a·t,
+instead. It is the log-ratio of two Gaussians of one variance S with means ∓aS/2.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from ..entropy.gaussian import cauchy_schwarz_divergence
+
 Array = np.ndarray[Any, Any]
+
+
+class Curve(Protocol):
+    """Log-odds of the second class of a pair, as a function of the projection."""
+
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether projections are taken to be Gaussian."""
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """Of the projections of either class, as the curve sees them."""
+
+    @property
+    def variances(self) -> tuple[float, float]:
+        """Of the projections of either class, as the curve sees them."""
+
+    def log_ratio(self, t: Array, /) -> Array:
+        """Log-odds at equal priors."""
+
+    def slope(self, t: Array, /) -> Array:
+        """The derivative of `log_ratio`."""
+
+    def thresholds(self, bias: float, /) -> Array:
+        """The t at which `log_ratio(t) + bias` is zero, in increasing order."""
+
+
+def divergence(curve: Curve) -> float:
+    """D_CS of the two Gaussians of a curve."""
+    (m0, m1), (s0, s1) = curve.means, curve.variances
+    return float(cauchy_schwarz_divergence(m0, s0, m1, s1))
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """Log-odds in proportion to the projection."""
+
+    factor: float
+    variance: float = 1.0  # of the projections of a class
+
+    @property
+    def is_gaussian(self) -> bool:
+        return False
+
+    @property
+    def means(self) -> tuple[float, float]:
+        half = self.factor * self.variance / 2
+        return -half, half
+
+    @property
+    def variances(self) -> tuple[float, float]:
+        return self.variance, self.variance
+
+    def log_ratio(self, t: Array) -> Array:
+        """a·t."""
+        return self.factor * t
+
+    def slope(self, t: Array) -> Array:
+        """a everywhere."""
+        return np.full_like(t, self.factor)
+
+    def thresholds(self, bias: float) -> Array:
+        """One, unless the line is flat."""
+        return np.array([-bias / self.factor]) if self.factor else np.empty(0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +92,10 @@ class GaussianPair:
 
     means: tuple[float, float]
     variances: tuple[float, float]
+
+    @property
+    def is_gaussian(self) -> bool:
+        return True
 
     def log_ratio(self, t: Array) -> Array:
         """ln N(m₊,S₊)[t] − ln N(m₋,S₋)[t]; a straight line where the variances are equal."""

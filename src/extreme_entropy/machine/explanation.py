@@ -13,27 +13,27 @@ between any two kinks. A row whose sum misses s(z) − s(z₀) is taken again wi
 segments. The little that is missing in the end is added to the columns in proportion to what they
 have, so that the sum is exact.
 
-In a forest the line passes through several leaves of each tree. Within a leaf its log-odds are
-explained so; where the line passes from a leaf into another, the log-odds jump, and the jump
+Where there are several leaves, the line passes through some of each tree. Within a leaf its odds
+are explained so; where the line passes from a leaf into another, the log-odds jump, and the jump
 belongs to the column that is cut there. The log-odds of all pairs of classes then become scores by
 the mean slope of the scores between the typical row and the row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, serial
 from ..features.feature_map import FeatureMap
-from ..features.forest import Forest, Tree
-from .forest import ForestMachine
-from .machine import Decision, Machine
+from ..features.layers import Features
+from ..features.trees import Tree
+from .machine import Leaf, Machine
 
 Array = np.ndarray[Any, Any]
 
@@ -44,7 +44,7 @@ LITTLE = 1e-6  # too little to matter in a score, whatever the sizes
 
 
 class Score(Protocol):
-    """What is explained: numbers that follow from projections."""
+    """What is explained: numbers that follow from the projections by the operators of a leaf."""
 
     def scores(self, projections: Array, /) -> Array:
         """(n,) or (n, scores)."""
@@ -56,128 +56,151 @@ class Score(Protocol):
         """
 
 
-class Scores:
-    """The scores by which classes are predicted."""
+class LeafOdds:
+    """What a leaf adds to the projections of rows, for each pair of classes that it knows."""
 
-    def __init__(self, machine: Decision) -> None:
-        self.machine = machine
+    def __init__(self, leaf: Leaf) -> None:
+        self.leaf = leaf
+
+    def scores(self, projections: Array) -> Array:
+        """(n, pairs)."""
+        return self.leaf.projections(projections)[:, self.leaf.columns]
+
+    def through(self, start: Array, end: Array, gradient: Array) -> Array:
+        """By the chain rule; each depends on one projection alone."""
+        slopes = np.empty_like(start, dtype=float)
+        for p, curve in enumerate(self.leaf.curves):
+            slopes[:, p] = curve.slope((start[:, p] + end[:, p]) / 2)
+        return slopes[:, :, np.newaxis] * gradient
+
+
+class OnlyLeafScores:
+    """The scores by which classes are predicted, where a row has one leaf."""
+
+    def __init__(self, machine: Machine) -> None:
+        [leaf] = machine.leaves
+        self.machine: Machine = machine
+        self.leaf: LeafOdds = LeafOdds(leaf)
 
     def scores(self, projections: Array) -> Array:
         """(n,) or (n, classes)."""
-        return self.machine.scores(projections)
+        return self.machine.scores(self.leaf.scores(projections))
 
     def through(self, start: Array, end: Array, gradient: Array) -> Array:
         """By the chain rule."""
-        return self.machine.mean_slopes(start, end) @ gradient
+        ends = (self.leaf.scores(projections) for projections in (start, end))
+        return self.machine.mean_slopes(*ends) @ self.leaf.through(start, end, gradient)
 
 
 def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = serial) -> Array:
     """What each column adds to each score of checked rows   (n, 1 or classes, d)."""
-    operators = phi.folded(machine.operators, np.dtype(np.float64))
-    typical = phi.typical
-
-    def explained(Z: Array) -> Array:
-        return _between(phi, Scores(machine), machine.operators, operators, typical, Z)
-
-    return _explain_rows(phi, machine, X, explained, phi.h, execute)
-
-
-def explain_forest(
-    forest: Forest, machine: ForestMachine, X: Any, execute: Executor = serial
-) -> Array:
-    """The same for a forest."""
-    typical, maps = forest.typical, forest.maps
-    folded = [
-        [] if leaf.machine is None else phi.folded(leaf.machine.operators, np.dtype(np.float64))
-        for phi, leaf in zip(maps, machine.leaves, strict=True)
-    ]
-
-    def log_odds(i: int, Z: Array) -> Array:
-        projections = maps[i].project_scaled(Z, folded[i]) if folded[i] else np.empty((len(Z), 0))
-        return machine.leaves[i].log_odds(projections)
-
-    def explained(Z: Array) -> Array:
-        line, found = Z - typical, np.zeros((len(Z), len(machine.pairs), Z.shape[1]))
-        ends = np.concatenate([Z, typical[np.newaxis]])
-        odds = np.zeros((len(ends), len(machine.pairs)))
-        first = 0
-        for tree, share in zip(forest.trees, machine.shares, strict=True):
-            if not share.any():
-                first += tree.n_leaves
-                continue
-            at = tree(ends) + first
-            for i in np.unique(at):
-                odds[at == i] += share * log_odds(int(i), ends[at == i])
-            visits = _visits(tree, typical, line)
-            for piece in _pieces(visits):
-                i, start, end = piece.leaf + first, piece.start, piece.end
-                leaf, rows = machine.leaves[i], piece.rows
-                if leaf.machine is not None:
-                    ways = (typical + t[:, np.newaxis] * line[rows] for t in (start, end))
-                    own = PairOdds(leaf.machine)
-                    inside = _between(maps[i], own, leaf.machine.operators, folded[i], *ways)
-                    inside *= share[leaf.columns, np.newaxis]
-                    found[rows[:, np.newaxis], leaf.columns] += inside
-            for jump in _jumps(visits):
-                places = typical + jump.time[:, np.newaxis] * line[jump.rows]
-                for sign, leaves in ((-1, jump.before), (1, jump.after)):
-                    for i in np.unique(leaves):
-                        own = leaves == i
-                        change = sign * share * log_odds(int(i) + first, places[own])
-                        rows = jump.rows[own, np.newaxis]
-                        pairs = np.arange(len(machine.pairs))
-                        found[rows, pairs, jump.columns[own, np.newaxis]] += change
-            first += tree.n_leaves
-        start = np.broadcast_to(odds[-1], odds[:-1].shape)
-        scores = machine.scores(odds).reshape(len(odds), -1)
-        added = Scores(machine).through(start, odds[:-1], found)
-        return _completed(added, scores[:-1] - scores[-1], line)
-
-    most = max(map(attrgetter("h"), maps))
-    return _explain_rows(forest, machine, X, explained, most, execute)
-
-
-def _explain_rows(
-    phi: FeatureMap | Forest,
-    machine: Decision,
-    X: Any,
-    explained: Callable[[Array], Array],
-    h: int,
-    execute: Executor,
-) -> Array:
-    """Chunks of rows explained, with each encoded column's share added to where it comes from."""
     (n, d), n_pairs = X.shape, len(machine.pairs)
     n_scores = 1 if n_pairs == 1 else len(machine.log_priors)
     contributions = np.empty((n, n_scores, d))
     origins = phi.encoding.origins
     of_column = np.eye(d)[origins]
+    explained = _Explained.of(phi, machine)
 
     def fill(rows: slice) -> None:
         encoded = explained(phi.scaled(dense(X[rows]).astype(np.float64, copy=False)))
         contributions[rows] = encoded if phi.encoding.plain else encoded @ of_column
 
     width = len(origins) * (n_pairs + n_scores)
-    for _ in execute(partial(fill, s) for s in chunks(n, h, width)):
+    for _ in execute(partial(fill, s) for s in chunks(n, phi.h, width)):
         pass
     return contributions
 
 
-class PairOdds:
-    """The log-odds of each pair of classes as scores."""
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """A leaf, and what is explained of its projections along lines."""
 
-    def __init__(self, machine: Decision) -> None:
-        self.machine = machine
+    features: Features
+    operators: Array  # β   (k, h)
+    folded: list[Array]  # the same on the hidden layers
+    score: Score
 
-    def scores(self, projections: Array) -> Array:
-        """(n, pairs)."""
-        return self.machine.log_odds(projections)
 
-    def through(self, start: Array, end: Array, gradient: Array) -> Array:
-        """As for scores; each depends on one projection alone."""
-        slopes = np.empty_like(start)
-        for p, gaussian in enumerate(self.machine.gaussians):
-            slopes[:, p] = gaussian.slope((start[:, p] + end[:, p]) / 2)
-        return slopes[:, :, np.newaxis] * gradient
+@dataclass(frozen=True, slots=True)
+class _Explained:
+    """What each scaled column adds to the scores of scaled rows."""
+
+    phi: FeatureMap
+    machine: Machine
+    folded: list[list[Array]]  # the operators of each leaf on its hidden layers
+    typical: Array
+
+    @classmethod
+    def of(cls, phi: FeatureMap, machine: Machine) -> _Explained:
+        """All that rows share."""
+        double = np.dtype(np.float64)
+        leaves = zip(phi.leaves, machine.leaves, strict=True)
+        folded = [features.folded(leaf.operators, double) for features, leaf in leaves]
+        return cls(phi, machine, folded, phi.typical)
+
+    def __call__(self, Z: Array) -> Array:
+        """(n, scores, d)."""
+        if len(self.machine.leaves) == 1:
+            score = OnlyLeafScores(self.machine)
+            return _between(self._line(0, score), self.typical, Z)
+        machine, line = self.machine, Z - self.typical
+        found = np.zeros((len(Z), len(machine.pairs), Z.shape[1]))
+        ends = np.concatenate([Z, self.typical[np.newaxis]])
+        odds = np.zeros((len(ends), len(machine.pairs)))
+        first = 0
+        for tree, share in zip(self.phi.trees, machine.shares, strict=True):
+            if share.any():
+                at = tree(ends) + first
+                for i in np.unique(at):
+                    odds[at == i] += share * self._projections(int(i), ends[at == i])
+                visits = _visits(tree, self.typical, line)
+                self._add_pieces(found, share, first, visits, line)
+                self._add_jumps(found, share, first, visits, line)
+            first += tree.n_leaves
+        start = np.broadcast_to(odds[-1], odds[:-1].shape)
+        scores = machine.scores(odds).reshape(len(odds), -1)
+        added = machine.mean_slopes(start, odds[:-1]) @ found
+        return _completed(added, scores[:-1] - scores[-1], line)
+
+    def _line(self, i: int, score: Score) -> _Line:
+        leaf = self.machine.leaves[i]
+        return _Line(self.phi.leaves[i], leaf.operators, self.folded[i], score)
+
+    def _projections(self, i: int, Z: Array) -> Array:
+        """What a leaf adds to the projections of rows   (n, pairs)."""
+        leaf, projections = self.machine.leaves[i], np.empty((len(Z), 0))
+        if len(leaf.columns):
+            projections = self.phi.leaves[i].project(Z, self.folded[i])
+        return leaf.projections(projections)
+
+    def _add_pieces(
+        self, found: Array, share: Array, first: int, visits: Visits, line: Array
+    ) -> None:
+        """Add what columns add within the leaves of a tree."""
+        for piece in _pieces(visits):
+            i, rows = piece.leaf + first, piece.rows
+            leaf = self.machine.leaves[i]
+            if len(leaf.columns):
+                begin, end = (
+                    self.typical + t[:, np.newaxis] * line[rows] for t in (piece.start, piece.end)
+                )
+                inside = _between(self._line(i, LeafOdds(leaf)), begin, end)
+                inside *= share[leaf.columns, np.newaxis]
+                found[rows[:, np.newaxis], leaf.columns] += inside
+
+    def _add_jumps(
+        self, found: Array, share: Array, first: int, visits: Visits, line: Array
+    ) -> None:
+        """Add what columns add that are cut between leaves of a tree."""
+        for jump in _jumps(visits):
+            places = self.typical + jump.time[:, np.newaxis] * line[jump.rows]
+            for sign, leaves in ((-1, jump.before), (1, jump.after)):
+                for i in np.unique(leaves):
+                    own = leaves == i
+                    change = sign * share * self._projections(int(i) + first, places[own])
+                    rows = jump.rows[own, np.newaxis]
+                    pairs = np.arange(len(self.machine.pairs))
+                    found[rows, pairs, jump.columns[own, np.newaxis]] += change
 
 
 class _Piece(NamedTuple):
@@ -244,28 +267,21 @@ def _jumps(visits: Visits) -> Iterator[_Jump]:
         last = np.where(longer, leaves[:, k], last)
 
 
-def _between(
-    phi: FeatureMap,
-    score: Score,
-    operators: Array,
-    folded: list[Array],
-    start: Array,
-    Z: Array,
-) -> Array:
+def _between(leaf: _Line, start: Array, Z: Array) -> Array:
     """What each scaled column adds from some rows, or one, to others   (n, scores, d).
 
-    The sum is the difference of scores. `folded` are the operators on the hidden layers.
+    The sum is the difference of scores.
     """
     line = Z - start
-    ends = (phi.project_scaled(np.broadcast_to(rows, Z.shape), folded) for rows in (Z, start))
-    above, below = (score.scores(projections).reshape(len(Z), -1) for projections in ends)
+    project = partial(leaf.features.project, operators=leaf.folded)
+    ends = (project(np.broadcast_to(rows, Z.shape)) for rows in (Z, start))
+    above, below = (leaf.score.scores(projections).reshape(len(Z), -1) for projections in ends)
     wanted = above - below
     found = np.empty((*wanted.shape, Z.shape[1]))
     n_segments, again = SEGMENTS, np.arange(len(Z))
     while True:
         begin = start if start.ndim == 1 else start[again]
-        given = phi, score, operators, folded, begin, line[again]
-        found[again] = _integral(*given, n_segments)
+        found[again] = _integral(leaf, begin, line[again], n_segments)
         missing, sizes = wanted - found.sum(axis=2), abs(found).sum(axis=2)
         again = np.flatnonzero((abs(missing) > MISSED * sizes + LITTLE).any(axis=1))
         n_segments *= 2
@@ -285,24 +301,17 @@ def _completed(found: Array, wanted: Array, line: Array) -> Array:
     return found + shares * each[:, :, np.newaxis]
 
 
-def _integral(
-    phi: FeatureMap,
-    score: Score,
-    operators: Array,
-    folded: list[Array],
-    begin: Array,
-    line: Array,
-    n_segments: int,
-) -> Array:
+def _integral(leaf: _Line, begin: Array, line: Array, n_segments: int) -> Array:
     """The sum over segments of mean slope of the scores · gradient · line   (n, scores, d)."""
     total: Any = 0.0
     # Shorter at both ends: near the typical row or the row itself scores may change fast.
     ends = (1 - np.cos(np.linspace(0, np.pi, n_segments + 1))) / 2
-    start = phi.project_scaled(np.broadcast_to(begin, line.shape), folded)
+    features, folded = leaf.features, leaf.folded
+    start = features.project(np.broadcast_to(begin, line.shape), folded)
     for a, b in pairwise(ends):
-        end = phi.project_scaled(begin + b * line, folded)
+        end = features.project(begin + b * line, folded)
         half = (b - a) / 2 * line
-        gradient = phi.gradient(begin + (a + b) / 2 * line, operators, half)
-        total = total + (b - a) * score.through(start, end, gradient.transpose(1, 0, 2))
+        gradient = features.gradient(begin + (a + b) / 2 * line, leaf.operators, half)
+        total = total + (b - a) * leaf.score.through(start, end, gradient.transpose(1, 0, 2))
         start = end
     return total * line[:, np.newaxis]

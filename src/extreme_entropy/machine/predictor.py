@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -10,11 +11,10 @@ import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
-from ..features.forest import Forest
+from ..features.layers import Features, Room
 from ..metrics import predicted_classes
-from .explanation import explain, explain_forest
-from .forest import ForestMachine
-from .machine import Decision, Machine
+from .explanation import explain
+from .machine import Decision, Leaf, Machine
 
 Array = np.ndarray[Any, Any]
 
@@ -30,6 +30,30 @@ Answer = Literal["projection", "decision", "label", "probability", "log probabil
 FEW_ROWS = 64  # are projected at once, without the cost of threads
 
 
+class ReadyLeaf(NamedTuple):
+    """A leaf in single or double precision, with β folded into its hidden layers."""
+
+    leaf: Leaf
+    features: Features
+    operators: list[Array]
+    share: Array  # how much its tree counts for each pair   (pairs,)
+
+    def __call__(self, Z: Array, room: Room | None = None) -> Array:
+        """What the leaf adds to the projections of scaled rows   (n, pairs)."""
+        own = np.empty((len(Z), 0))
+        if self.leaf.curves:
+            own = self.features.project(Z, self.operators, room)
+        return self.share * self.leaf.projections(own)
+
+
+class Ready(NamedTuple):
+    """All leaves in one precision; trees that do not count are left out of both lists."""
+
+    leaves: list[ReadyLeaf]
+    uncut: list[ReadyLeaf]  # of trees that have one leaf
+    cut: list[int]  # trees that have more
+
+
 @dataclass(frozen=True)
 class Predictor:
     """A solved machine with its φ and labels: all that a prediction needs."""
@@ -37,83 +61,68 @@ class Predictor:
     feature_map: FeatureMap
     machine: Machine
     classes: Array
-    # φ, and β folded into its hidden layers, in single or double precision: made when first needed
-    prepared: dict[Any, tuple[FeatureMap, list[Array]]] = field(default_factory=dict, repr=False)
+    ready: dict[str, Ready] = field(default_factory=dict, repr=False)  # when first needed
 
     def project(self, X: Any, execute: Executor = serial) -> Array:
-        """βᵀφ(x) of checked rows, for each pair of classes   (n, pairs)."""
-        phi, operators = self.in_precision(X.dtype)
-        return project(phi, operators, X, execute).astype(np.float64, copy=False)
+        """Projections of rows, averaged over trees, for each pair of classes   (n, pairs)."""
+        n, (leaves, uncut, cut) = X.shape[0], self.in_precision(X.dtype)
+        execute = serial if n <= FEW_ROWS else execute
+        total = np.zeros((n, len(self.machine.pairs)))
+        if n <= FEW_ROWS and not cut:  # one chunk: what is left is the cost of the calls themselves
+            Z = self.feature_map.scaled(dense(X))
+            for ready in uncut:
+                total += ready(Z)
+            return total
+        if uncut:
+            for _ in execute([partial(self._add, total, X, s, uncut) for s in row_slices(n)]):
+                pass
+        if cut:
+            at = self.feature_map.leaves_of(X, execute)
+            for tree in cut:
+                tasks = [
+                    partial(self._add, total, X, rows, [leaves[i]])
+                    for i, rows in _rows_of_leaves(at[tree])
+                ]
+                for _ in execute(tasks):
+                    pass
+        return total
 
-    def in_precision(self, dtype: np.dtype[Any]) -> tuple[FeatureMap, list[Array]]:
-        """φ, and β folded into its hidden layers, in this precision."""
-        if dtype.char not in self.prepared:
-            operators = self.feature_map.folded(self.machine.operators, dtype)
-            self.prepared[dtype.char] = self.feature_map.in_precision(dtype), operators
-        return self.prepared[dtype.char]
+    def _add(self, total: Array, X: Any, rows: slice | Array, leaves: list[ReadyLeaf]) -> None:
+        """Add what leaves add to the projections of rows: the work of one task."""
+        X = X[rows]
+        parts = chunks(*X.shape, max(ready.features.h for ready in leaves))
+        longest = parts[0].stop if len(parts) > 1 else 0
+        rooms = [ready.features.room(longest, X.dtype) if longest else None for ready in leaves]
+        own = np.zeros((X.shape[0], total.shape[1]))
+        for chunk in parts:
+            Z = self.feature_map.scaled(dense(X[chunk]))
+            for ready, room in zip(leaves, rooms, strict=True):
+                own[chunk] += ready(Z, room)
+        total[rows] += own
+
+    def in_precision(self, dtype: np.dtype[Any]) -> Ready:
+        """The leaves in this precision."""
+        if dtype.char not in self.ready:
+            phi, machine = self.feature_map, self.machine
+            shares = np.repeat(machine.shares, phi.n_leaves, axis=0)
+            leaves = [
+                ReadyLeaf(
+                    leaf,
+                    features.in_precision(dtype),
+                    features.folded(leaf.operators, dtype),
+                    share,
+                )
+                for leaf, features, share in zip(machine.leaves, phi.leaves, shares, strict=True)
+            ]
+            first, sizes = np.cumsum((0, *phi.n_leaves)), phi.n_leaves
+            counted = [t for t, share in enumerate(machine.shares) if share.any()]
+            uncut = [leaves[first[t]] for t in counted if sizes[t] == 1]
+            self.ready[dtype.char] = Ready(leaves, uncut, [t for t in counted if sizes[t] > 1])
+        return self.ready[dtype.char]
 
     def explain(self, X: Any, execute: Executor = serial) -> Array:
         """What each column adds to the scores of checked rows   (n, d) or (n, classes, d)."""
         contributions = explain(self.feature_map, self.machine, X, execute)
-        return contributions[:, 0] if len(self.classes) == 2 else contributions
-
-    def answer(self, kind: Answer, projections: Array) -> Array:
-        """Labels, scores or probabilities from projections."""
-        return answer(self.machine, self.classes, kind, projections)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what can be made again."""
-        return {**self.__dict__, "prepared": {}}
-
-
-@dataclass(frozen=True)
-class ForestPredictor:
-    """The same of a forest: the projection of a row is the log-odds of its leaves, averaged."""
-
-    feature_map: Forest
-    machine: ForestMachine
-    classes: Array
-    leaves: dict[int, Predictor] = field(default_factory=dict, repr=False)  # when first needed
-
-    def project(self, X: Any, execute: Executor = serial) -> Array:
-        """Log-odds of checked rows, averaged over trees, for each pair of classes   (n, pairs)."""
-        n, forest = X.shape[0], self.feature_map
-        total = np.zeros((n, len(self.machine.pairs)))
-        execute = serial if n <= FEW_ROWS else execute
-        at = forest.leaves_of(X, execute)
-        for leaves, share in zip(at, self.machine.shares, strict=True):
-            if not share.any():
-                continue
-            order = np.argsort(leaves, kind="stable")
-            tasks = []
-            for i, some in zip(*_runs(leaves[order]), strict=True):
-                for s in row_slices(some.stop - some.start):
-                    own = order[some.start + s.start : some.start + s.stop]
-                    tasks.append(partial(self._add, total, X, own, i, share))
-            for _ in execute(tasks):
-                pass
-        return total
-
-    def _add(self, total: Array, X: Any, rows: Array, i: int, share: Array) -> None:
-        """Add the log-odds that rows have in a leaf: the work of one task."""
-        leaf = self.machine.leaves[i]
-        if leaf.machine is None:
-            total[rows] += share * leaf.log_odds(np.empty((len(rows), 0)))
-            return
-        if i not in self.leaves:
-            phi = self.feature_map.map_of(i)
-            self.leaves[i] = Predictor(phi, leaf.machine, self.classes)
-        phi, operators = self.leaves[i].in_precision(X.dtype)
-        parts = chunks(len(rows), X.shape[1], phi.h)
-        room = phi.room(parts[0].stop, X.dtype) if len(parts) > 1 else None
-        for chunk in parts:
-            own = rows[chunk]
-            projections = phi.project(dense(X[own]), operators, room)
-            total[own] += share * leaf.log_odds(projections.astype(np.float64, copy=False))
-
-    def explain(self, X: Any, execute: Executor = serial) -> Array:
-        """What each column adds to the scores of checked rows   (n, d) or (n, classes, d)."""
-        contributions = explain_forest(self.feature_map, self.machine, X, execute)
         return contributions[:, 0] if len(self.classes) == 2 else contributions
 
     def answer(self, kind: Answer, projections: Array) -> Array:
@@ -124,16 +133,16 @@ class ForestPredictor:
 
     def __getstate__(self) -> dict[str, Any]:
         """Without what can be made again."""
-        return {**self.__dict__, "leaves": {}}
+        return {**self.__dict__, "ready": {}}
 
 
-AnyPredictor = Predictor | ForestPredictor
-
-
-def predictor_of(feature_map: Any, machine: Any, classes: Array) -> AnyPredictor:
-    """The predictor for a feature map or a forest, and what was solved for it."""
-    kind: Any = ForestPredictor if isinstance(feature_map, Forest) else Predictor
-    return kind(feature_map, machine, classes)
+def _rows_of_leaves(leaves: Array) -> Iterator[tuple[int, Array]]:
+    """The leaf and rows of each task, where each row has such a leaf."""
+    order = np.argsort(leaves, kind="stable")
+    runs = np.split(order, np.flatnonzero(np.diff(leaves[order])) + 1)
+    for rows in runs if len(leaves) else ():
+        for s in row_slices(len(rows)):
+            yield int(leaves[rows[0]]), rows[s]
 
 
 def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) -> Array:
@@ -148,32 +157,23 @@ def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) 
     return scores if kind == "decision" else classes[predicted_classes(scores)]
 
 
-def _runs(values: Array) -> tuple[list[int], list[slice]]:
-    """Each value of a sorted array, and where it is."""
-    if not len(values):
-        return [], []
-    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
-    ends = [*starts[1:].tolist(), len(values)]
-    return values[starts].tolist(), [
-        slice(a, b) for a, b in zip(starts.tolist(), ends, strict=True)
-    ]
-
-
 def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor = serial) -> Array:
-    """Rows through the hidden layers of φ and times operators on them, all of one precision."""
-    n = X.shape[0]
+    """Rows through the only leaf of φ, and times operators on its hidden layers.
+
+    All are of one precision.
+    """
+    n, features = X.shape[0], phi.only()
     if n <= FEW_ROWS:
-        return phi.project(dense(X), operators)
+        return features.project(phi.scaled(dense(X)), operators)
     projections = np.empty((n, operators[0].shape[1]), X.dtype)
-    for _ in execute(partial(_fill, projections, phi, operators, X, s) for s in row_slices(n)):
+
+    def fill(rows: slice) -> None:
+        parts = chunks(rows.stop - rows.start, X.shape[1], features.h)
+        room = features.room(parts[0].stop, X.dtype)
+        for chunk in parts:
+            own = slice(rows.start + chunk.start, rows.start + chunk.stop)
+            projections[own] = features.project(phi.scaled(dense(X[own])), operators, room)
+
+    for _ in execute(partial(fill, s) for s in row_slices(n)):
         pass
     return projections
-
-
-def _fill(projections: Array, phi: FeatureMap, operators: list[Array], X: Any, rows: slice) -> None:
-    """The projections of some rows: the work of one task."""
-    X, projections = X[rows], projections[rows]
-    parts = chunks(*X.shape, phi.h)
-    room = phi.room(parts[0].stop, X.dtype)
-    for chunk in parts:
-        projections[chunk] = phi.project(dense(X[chunk]), operators, room)

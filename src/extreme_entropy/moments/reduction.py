@@ -12,6 +12,7 @@ A smaller φ is the first features of a larger one, and m and S of its rows are 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -20,8 +21,8 @@ import numpy as np
 from ..engines.blas import add_gram
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.content import squares_of
-from ..features.feature_map import FeatureMap
-from .summary import ClassMoments, Summary, from_sums
+from ..features.layers import Features
+from .summary import ClassMoments, FoldMoments, from_sums
 
 Array = np.ndarray[Any, Any]
 
@@ -30,63 +31,59 @@ FEW_ROWS = 1024  # rows of a task that are summed in double precision at once
 PILOT_ROWS = 64  # of a class, whose mean is near enough to the final one that no digits are lost
 
 
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """Which class, fold and leaf each row belongs to, and what it weighs."""
+
+    labels: Array  # 0, 1, …
+    folds: Array | None  # 0, 1, …; one fold without it
+    weight: Array | None
+    shape: tuple[int, int]  # classes and folds
+    leaves: Array | None = None  # 0, 1, …; one leaf without it
+
+    @property
+    def numbers(self) -> Array:
+        """The group of each row: leaf after leaf, class after class, fold after fold."""
+        n_classes, n_folds = self.shape
+        group = self.labels.astype(np.intp) * n_folds + (0 if self.folds is None else self.folds)
+        if self.leaves is not None:
+            group += self.leaves.astype(np.intp) * (n_classes * n_folds)
+        return group
+
+
 def summarise(
-    phi: FeatureMap,
+    leaves: Sequence[Features],
     X: Any,
-    labels: Array,
-    folds: Array | None,
-    weight: Array | None,
-    shape: tuple[int, int],
-    sizes: Sequence[int],
+    groups: RowGroups,
     execute: Executor = serial,
-) -> list[Summary]:
-    """The summary of rows under the first features of φ, for each size.
-
-    φ has the precision of X. Labels are 0, 1, …, and so are folds; `shape` says how many of each
-    there are. The rows must be few enough to be sorted in memory (`engines.threads.row_batches`).
-    """
-    return summarise_leaves([phi], None, X, labels, folds, weight, shape, execute, sizes)[0]
-
-
-def summarise_leaves(
-    maps: Sequence[FeatureMap],
-    leaves: Array | None,
-    X: Any,
-    labels: Array,
-    folds: Array | None,
-    weight: Array | None,
-    shape: tuple[int, int],
-    execute: Executor = serial,
+    *,
+    scaled: Callable[[Array], Array] = np.asarray,
     sizes: Sequence[int] | None = None,
-) -> list[list[Summary]]:
-    """The same where each row has a φ of its own among several: for each of them, by size."""
-    n_classes, n_folds = shape
-    group = labels.astype(np.intp) * n_folds + (0 if folds is None else folds)
-    if leaves is not None:
-        group += leaves.astype(np.intp) * (n_classes * n_folds)
-    longest = max(s.stop - s.start for s in row_slices(len(group)))
-    order = np.argsort(group, kind="stable")
-    n_groups = len(maps) * n_classes * n_folds
-    ends = np.searchsorted(group[order], np.arange(n_groups + 1))
-    owners: list[int] = []
+) -> list[list[FoldMoments]]:
+    """The moments of the rows in each leaf under its first features, for each size.
 
-    def tasks() -> Iterator[Callable[[], _Sums | list[ClassMoments]]]:
-        for c in range(len(maps) * n_classes):
-            phi = maps[c // n_classes]
-            first = order[ends[c * n_folds] : ends[(c + 1) * n_folds]][:PILOT_ROWS]
-            pilot = phi(dense(X[first])).mean(axis=0) if len(first) else np.zeros(phi.h)
+    `scaled` makes of dense rows what features are made from. Features have the precision of X. The
+    rows must be few enough to be sorted in memory (`engines.threads.row_batches`).
+    """
+    (n_classes, n_folds), group = groups.shape, groups.numbers
+    order = np.argsort(group, kind="stable")
+    ends = np.searchsorted(group[order], np.arange(len(leaves) * n_classes * n_folds + 1))
+    longest = max(s.stop - s.start for s in row_slices(len(group)))
+
+    def tasks() -> Iterator[Callable[[], tuple[int, _Sums | list[ClassMoments]]]]:
+        for c in range(len(leaves) * n_classes):
+            features = leaves[c // n_classes]
+            work = _Work(X, groups.weight, scaled, features, sizes or [features.h])
+            pilot = work.mean(order[ends[c * n_folds] : ends[(c + 1) * n_folds]][:PILOT_ROWS])
             for g in range(c * n_folds, (c + 1) * n_folds):
                 rows = order[ends[g] : ends[g + 1]]
                 n_tasks = max(round(len(rows) / longest), 1) if len(rows) else 0
                 for some in np.array_split(rows, n_tasks) if n_tasks else ():
-                    owners.append(g)
-                    given = phi, X, some, weight, pilot, [phi.h] if sizes is None else sizes
-                    yield partial(_add_up if n_tasks > 1 else _moments_of, *given)
+                    yield partial(work, g, some, pilot, whole=n_tasks == 1)
 
     sums: dict[int, _Sums] = {}
     moments: dict[int, list[ClassMoments]] = {}
-    for i, more in enumerate(execute(tasks())):
-        g = owners[i]
+    for g, more in execute(tasks()):
         if isinstance(more, list):
             moments[g] = more
         elif g in sums:
@@ -95,40 +92,53 @@ def summarise_leaves(
             sums[g] = more
         del more  # or it would stay while the next one is made
     moments |= zip(sums, execute([part.moments for part in sums.values()]), strict=True)
-    found = []
-    for leaf, phi in enumerate(maps):
-        nothing = [ClassMoments.empty(k) for k in ([phi.h] if sizes is None else sizes)]
-        cells = np.arange(n_classes * n_folds).reshape(shape) + leaf * n_classes * n_folds
-        groups = [[moments.get(g, nothing) for g in own] for own in cells.tolist()]
-        by_size = range(len(nothing))
-        found.append([Summary(tuple(tuple(p[i] for p in own) for own in groups)) for i in by_size])
-    return found
+    summaries = []
+    for leaf, features in enumerate(leaves):
+        nothing = [ClassMoments.empty(k) for k in sizes or [features.h]]
+        cells = np.arange(n_classes * n_folds).reshape(groups.shape) + leaf * n_classes * n_folds
+        by_cell = [[moments.get(g, nothing) for g in folds] for folds in cells.tolist()]
+        summaries.append(
+            [
+                FoldMoments(tuple(tuple(cell[i] for cell in folds) for folds in by_cell))
+                for i in range(len(nothing))
+            ]
+        )
+    return summaries
 
 
-def _moments_of(*given: Any) -> list[ClassMoments]:
-    """The moments of all rows of a group, for each size: the work of its only task."""
-    return _add_up(*given).moments()
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What tasks of a class in a leaf share."""
 
+    X: Any
+    weight: Array | None
+    scaled: Callable[[Array], Array]
+    features: Features
+    sizes: Sequence[int]
 
-def _add_up(
-    phi: FeatureMap,
-    X: Any,
-    rows: Array,
-    weight: Array | None,
-    pilot: Array,
-    sizes: Sequence[int],
-) -> _Sums:
-    """The sums of these rows of X: the work of one task."""
-    parts = chunks(len(rows), X.shape[1], phi.h)
-    room = phi.room(parts[0].stop, X.dtype)
-    sums = _Sums(pilot, sizes, X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64))
-    for chunk in parts:
-        some = rows[chunk]
-        sums.add(phi(dense(X[some]), room), None if weight is None else weight[some])
-    if sums.single is not None:  # bring the rest to the double sum
-        sums.S += sums.single
-        sums.single = None
-    return sums
+    def mean(self, rows: Array) -> Array:
+        """The mean features of some rows."""
+        if not len(rows):
+            return np.zeros(self.features.h)
+        return self.features(self.scaled(dense(self.X[rows]))).mean(axis=0)
+
+    def __call__(
+        self, group: int, rows: Array, pilot: Array, *, whole: bool
+    ) -> tuple[int, _Sums | list[ClassMoments]]:
+        """The sums of some rows of a group, or its moments where these are the whole of it."""
+        X, features = self.X, self.features
+        parts = chunks(len(rows), X.shape[1], features.h)
+        room = features.room(parts[0].stop, X.dtype)
+        dtype = X.dtype if len(rows) > FEW_ROWS else np.dtype(np.float64)
+        sums = _Sums(pilot, self.sizes, dtype)
+        for chunk in parts:
+            some = rows[chunk]
+            H = features(self.scaled(dense(X[some])), room)
+            sums.add(H, None if self.weight is None else self.weight[some])
+        if sums.single is not None:  # bring the rest to the double sum
+            sums.S += sums.single
+            sums.single = None
+        return group, sums.moments() if whole else sums
 
 
 class _Sums:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import bdtrc
+from scipy.special import bdtrc, gammaln
 
 Array = np.ndarray[Any, Any]
 
@@ -94,25 +94,40 @@ class RowSketch:
         """How much counts differ from the weight of all rows; 0 where only some rows are kept."""
         return 0.0 if self.level else abs(float(self.weights.sum()) - float(counts.sum()))
 
-    def share_of(self, other: RowSketch) -> float:
+    def share_of(self, other: RowSketch, *, certain: bool = False) -> float:
         """The share of the other's rows that were learnt; 0 where they may be like them by chance.
 
         That a new row is equal to one learnt has a probability of 1 − n₁/n, where n₁ of n rows
         came once (Good and Turing). Where rows are few and come often, all are equal to some, and
-        only those that come as often as here, all of them, are the same rows.
+        only those that come as often as here, all of them, are the same rows; `certain` asks for
+        more, that chance (the multinomial distribution) would hardly give the same counts.
         """
         mine, theirs, _, known = _matched(self, other)
         n, seen = float(mine.weights.sum()), float(theirs.weights.sum())
         if not known.any():
             return 0.0
         if known.all() and np.array_equal(mine.weights, theirs.weights):
-            return 1.0
-        chance = 1 - float((mine.weights == 1).sum()) / n
+            terms = mine.weights * np.log(mine.weights / n) - gammaln(mine.weights + 1)
+            if not certain or gammaln(n + 1) + terms.sum() < np.log(COINCIDENCE):
+                return 1.0
+        chance = 1 - float(mine.weights[mine._once()].sum()) / n
         at_most = (n * chance + 1) / (n + 1)  # where no row came twice, the next may
         if chance >= 1 or bdtrc(known.sum() - 1, len(known), at_most) > COINCIDENCE:
             return 0.0
         share = (float(theirs.weights[known].sum()) / seen - chance) / (1 - chance)
         return max(0.0, share)
+
+    def _once(self) -> Array:
+        """Which keys came once, as far as weights tell.
+
+        Weights that are all multiples of the least are counted in units of it; of other fractions
+        none is likely to be a sum, and below one the squares show it.
+        """
+        unit = self.weights.min()
+        if (self.weights % unit == 0).all():
+            return self.weights == unit
+        single = abs(self.squares - np.minimum(self.weights, self.weights**2)) <= ROUNDING
+        return np.where(self.weights % 1 == 0, self.weights == 1, single)
 
     def _thinned(self, level: int) -> RowSketch:
         """The same at a level that is not lower."""

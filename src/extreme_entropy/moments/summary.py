@@ -114,80 +114,92 @@ class ClassMoments:
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
-    """Moments by class and fold: `moments[c][k]`."""
+class FoldMoments:
+    """The moments of the rows in a leaf by class and fold: `cells[c][k]`."""
 
-    moments: tuple[tuple[ClassMoments, ...], ...]
-    rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
+    cells: tuple[tuple[ClassMoments, ...], ...]
 
     @classmethod
-    def empty(cls, n_classes: int, n_folds: int, h: int) -> Summary:
-        """The summary of no rows."""
+    def empty(cls, n_classes: int, n_folds: int, h: int) -> FoldMoments:
+        """The moments of no rows."""
         nothing = ClassMoments.empty(h)
         return cls(((nothing,) * n_folds,) * n_classes)
 
     @property
+    def n_classes(self) -> int:
+        return len(self.cells)
+
+    @property
     def n_folds(self) -> int:
-        return len(self.moments[0])
+        return len(self.cells[0])
+
+    @property
+    def h(self) -> int:
+        """The number of features."""
+        return len(self.cells[0][0].mean)
 
     @property
     def counts(self) -> Array:
         """Rows of each class in each fold   (n_classes, n_folds)."""
-        return np.array([[part.n for part in folds] for folds in self.moments])
-
-    @property
-    def cells(self) -> Array:
-        """The same for each leaf, of which there is one   (1, n_classes, n_folds)."""
-        return self.counts[np.newaxis]
+        return np.array([[part.n for part in folds] for folds in self.cells])
 
     @property
     def most(self) -> Array:
         """The same, and as much more as rounding may have taken from them."""
-        errors = np.array([[part.n_error for part in folds] for folds in self.moments])
-        return self.cells * (1 + MARGIN * ROUNDING) + MARGIN * errors
-
-    @property
-    def effective_rows(self) -> Array:
-        """How many rows those of each class are worth   (n_classes,)."""
-        return np.array(list(map(effective, self.counts.sum(axis=1), self.squares)))
+        errors = np.array([[part.n_error for part in folds] for folds in self.cells])
+        return self.counts * (1 + MARGIN * ROUNDING) + MARGIN * errors
 
     @property
     def squares(self) -> Array:
         """Σ min(w, w²) of each class   (n_classes,)."""
-        return np.array([sum(part.squares for part in folds) for folds in self.moments])
+        return np.array([sum(part.squares for part in folds) for folds in self.cells])
 
-    def __add__(self, other: Summary) -> Summary:
+    def __add__(self, other: FoldMoments) -> FoldMoments:
         return self._each(add, other)
 
-    def __sub__(self, other: Summary) -> Summary:
+    def __sub__(self, other: FoldMoments) -> FoldMoments:
         return self._each(sub, other)
 
-    def _each(self, combine: Callable[[Any, Any], Any], other: Summary) -> Summary:
-        return Summary(
+    def _each(self, combine: Callable[[Any, Any], Any], other: FoldMoments) -> FoldMoments:
+        def combined(mine: ClassMoments, theirs: ClassMoments) -> ClassMoments:
+            both = combine(mine, theirs)
+            if both is not mine and both is not theirs:
+                mirrored(both.scatter)  # which dger rounds differently on some processors
+            return both
+
+        return FoldMoments(
             tuple(
-                tuple(map(combine, mine, theirs))
-                for mine, theirs in zip(self.moments, other.moments, strict=True)
-            ),
-            combine(self.rows, other.rows),
+                tuple(map(combined, mine, theirs))
+                for mine, theirs in zip(self.cells, other.cells, strict=True)
+            )
         )
 
     def of_class(self, c: int) -> ClassMoments:
         """All rows of class `c`."""
-        return reduce(add, self.moments[c])
+        return reduce(add, self.cells[c])
 
-    def emptied(self) -> Summary:
-        """The summary of no rows, of the same shape."""
-        h = len(self.moments[0][0].mean)
-        return Summary.empty(len(self.moments), self.n_folds, h)
+    def emptied(self) -> FoldMoments:
+        """The moments of no rows, of the same shape."""
+        return FoldMoments.empty(self.n_classes, self.n_folds, self.h)
 
 
-@dataclass(frozen=True, slots=True)
-class ForestSummary:
-    """A summary for each leaf of some trees, tree after tree; every tree has all rows."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Summary:
+    """All that a fit keeps of its rows: the moments in each leaf, tree after tree.
 
-    leaves: tuple[Summary, ...]
-    n_leaves: tuple[int, ...]  # of each tree
-    rows: RowSketch = NO_ROWS  # that were learnt
+    Every tree has all rows.
+    """
+
+    leaves: tuple[FoldMoments, ...]
+    n_leaves: tuple[int, ...] = (1,)  # of each tree
+    rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
+
+    def __repr__(self) -> str:
+        n, h = self.counts.sum(axis=1).tolist(), max(leaf.h for leaf in self.leaves)
+        return (
+            f"Summary(rows_by_class={n}, n_folds={self.n_folds}, n_leaves={self.n_leaves}, "
+            f"n_features={h})"
+        )
 
     @property
     def n_folds(self) -> int:
@@ -199,14 +211,14 @@ class ForestSummary:
         return np.array([leaf.counts for leaf in self.leaves])
 
     @property
+    def most(self) -> Array:
+        """The same, and as much more as rounding may have taken from them."""
+        return np.array([leaf.most for leaf in self.leaves])
+
+    @property
     def counts(self) -> Array:
         """Rows of each class in each fold   (n_classes, n_folds)."""
         return sum((leaf.counts for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
-
-    @property
-    def most(self) -> Array:
-        """The same, and as much more as rounding may have taken from them."""
-        return np.concatenate([leaf.most for leaf in self.leaves])
 
     @property
     def effective_rows(self) -> Array:
@@ -214,17 +226,19 @@ class ForestSummary:
         squares = sum((leaf.squares for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
         return np.array(list(map(effective, self.counts.sum(axis=1), squares)))
 
-    def __add__(self, other: ForestSummary) -> ForestSummary:
-        leaves = tuple(map(add, self.leaves, other.leaves))
-        return ForestSummary(leaves, self.n_leaves, self.rows + other.rows)
+    def __add__(self, other: Summary) -> Summary:
+        return Summary(
+            tuple(map(add, self.leaves, other.leaves)), self.n_leaves, self.rows + other.rows
+        )
 
-    def __sub__(self, other: ForestSummary) -> ForestSummary:
-        leaves = tuple(map(sub, self.leaves, other.leaves))
-        return ForestSummary(leaves, self.n_leaves, self.rows - other.rows)
+    def __sub__(self, other: Summary) -> Summary:
+        return Summary(
+            tuple(map(sub, self.leaves, other.leaves)), self.n_leaves, self.rows - other.rows
+        )
 
-    def emptied(self) -> ForestSummary:
+    def emptied(self) -> Summary:
         """The summary of no rows, of the same shape."""
-        return ForestSummary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
+        return Summary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
 
 
 @dataclass(frozen=True, slots=True)

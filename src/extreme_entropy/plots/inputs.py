@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..errors import InputError
 from ..estimators.inputs import check_x
-from ..machine.predictor import predictor_of, project
+from ..machine.predictor import Predictor, project
 from ..pipelines import at_last_step, last_step
 from .style import pyplot
 
@@ -75,10 +75,10 @@ def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Arr
     """Checked rows projected by operators on φ, by default those of all pairs  (n, operators)."""
     # Not `classifier.project`, which would miss the column names of rows that are already checked.
     if operators is None:
-        predictor = predictor_of(classifier.feature_map_, classifier.machine_, classifier.classes_)
+        predictor = Predictor(classifier.feature_map_, classifier.machine_, classifier.classes_)
         return predictor.project(X)
     phi = classifier.feature_map_.in_precision(X.dtype)
-    folded = phi.folded(operators, X.dtype)
+    folded = phi.only().folded(operators, X.dtype)
     return project(phi, folded, X).astype(np.float64, copy=False)
 
 

@@ -179,7 +179,7 @@ class OperatingDisplay:
                 f"{classifier.classes_.tolist()[int(labels[0])]!r}."
             )
         machine, sign = classifier.machine_, (-1, 1)[positive]
-        ratio = sign * machine.gaussians[0].log_ratio(projections)
+        ratio = sign * machine.curves[0].log_ratio(projections)
         predicted = (machine.scores(projections[:, np.newaxis]) > 0) == bool(positive)
         frequency = float(np.log(truth.sum() / (~truth).sum()))
         fpr, tpr, _ = roc_curve(truth, ratio)

@@ -327,7 +327,8 @@ def input_plane(classifier: Any, X: Any) -> InputPlane:
 def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     """Rows and classes in the plane of β and v."""
     beta = classifier.beta_
-    classes = [shrink(classifier.summary_.of_class(c), classifier.shrinkage) for c in range(2)]
+    moments = classifier.summary_.leaves[0]
+    classes = [shrink(moments.of_class(c), classifier.shrinkage) for c in range(2)]
     plane = np.array([beta, _widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return FeaturePlane(
         project_rows(classifier, X, plane),

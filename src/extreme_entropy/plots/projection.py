@@ -162,12 +162,12 @@ class ProjectionDisplay:
         return cls(
             projections=projections[rows],
             positive=labels[rows] == j,
-            means=np.array(machine.gaussians[pair].means),
-            variances=np.array(machine.gaussians[pair].variances),
+            means=np.array(machine.curves[pair].means),
+            variances=np.array(machine.curves[pair].variances),
             thresholds=machine.thresholds[pair],
             class_names=(str(classifier.classes_[i]), str(classifier.classes_[j])),
             bias=log_odds_bias(classifier, pair),
-            gaussian=hasattr(machine, "operators"),
+            gaussian=machine.curves[pair].is_gaussian,
         )
 
     def plot(self, ax: Axes | None = None, *, bins: Any = BINS, regions: bool = True) -> Self:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..errors import InputError
-from ..machine.predictor import predictor_of
+from ..machine.predictor import Predictor
 from ..metrics import predicted_classes
 from .inputs import classifier_and_rows, own_classifier, project_rows
 from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, figure_of, pyplot
@@ -127,7 +127,7 @@ ends in one
         if label is not None and label not in classes:
             raise InputError(f"`label` must be one of the classes {classes}; it is {label!r}.")
         # Not `classifier.explain`, which would miss the column names of a checked row.
-        predictor = predictor_of(classifier.feature_map_, machine, classifier.classes_)
+        predictor = Predictor(classifier.feature_map_, machine, classifier.classes_)
         (contributions,) = predictor.explain(X)
         if len(classes) == 2:
             contributions = np.stack([-contributions, contributions])

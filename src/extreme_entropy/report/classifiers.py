@@ -27,7 +27,7 @@ from ..estimators.inputs import check_x
 from ..features.content import keys_of
 from ..machine.decision import GaussianPair
 from ..machine.machine import Decision
-from ..machine.predictor import predictor_of
+from ..machine.predictor import Predictor
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..pipelines import last_step
 from ..plots.inputs import label_positions, project_rows
@@ -132,7 +132,7 @@ class LibraryClassifier:
 
     @property
     def gaussian(self) -> bool:
-        return hasattr(self.machine_, "operators")
+        return all(curve.is_gaussian for curve in self.machine_.curves)
 
     @property
     def stated_costs(self) -> bool:
@@ -176,7 +176,7 @@ class LibraryClassifier:
     def contributions(self, X: Any, others: Any) -> Array:
         # Not `classifier.explain`, which would miss the column names of checked rows.
         classifier = self.classifier
-        predictor = predictor_of(classifier.feature_map_, self.machine_, classifier.classes_)
+        predictor = Predictor(classifier.feature_map_, self.machine_, classifier.classes_)
         return predictor.explain(X)
 
     def sketch(self, X: Any, labels: Array) -> RowSketch:
@@ -230,7 +230,7 @@ class AnyClassifier:
             estimator,
             DecisionOfProbabilities(
                 pairs=pairs,
-                gaussians=(STRAIGHT,) * len(pairs),
+                curves=(STRAIGHT,) * len(pairs),
                 log_priors=np.log(shares),
                 log_costs=np.zeros(k),
             ),

@@ -129,7 +129,7 @@ def _explained(
     else:
         towards, values = rare, contributions * (-1, 1)[rare]
         n = evidence.counts
-        ratio = float(machine.gaussians[0].log_ratio(row.values[0, 0])) + np.log(n[1] / n[0])
+        ratio = float(machine.curves[0].log_ratio(row.values[0, 0])) + np.log(n[1] / n[0])
         probability = float(expit((-1, 1)[rare] * ratio))
     order = np.argsort(-np.abs(values), kind="stable")[:MOST_PARTS]
     most = float(np.abs(values).max()) or 1.0

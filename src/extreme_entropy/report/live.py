@@ -32,7 +32,7 @@ def live_data(
 ) -> dict[str, Any]:
     """Plain values of a classifier of two classes, for the script."""
     machine = classifier.machine_
-    gaussian = machine.gaussians[0]
+    gaussian = machine.curves[0]
     (s0, s1), counts = gaussian.variances, evidence.counts
     parts = points_of(classifier, evidence)
     data = {
@@ -94,7 +94,7 @@ def points_of(classifier: Reported, evidence: Evidence) -> list[Points]:
     for c in range(2):
         own = values[evidence.labels == c]
         share = float(evidence.counts[c] / len(own))
-        ratio = sign * classifier.machine_.gaussians[0].log_ratio(own)
+        ratio = sign * classifier.machine_.curves[0].log_ratio(own)
         own = own[np.argsort(-ratio, kind="stable")]
         if is_exact(evidence) or len(own) <= SURE + QUANTILES:
             found.append(Points(own, len(own), (share, 0.0)))

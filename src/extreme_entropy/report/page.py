@@ -161,7 +161,7 @@ def _two_classes(
     }
     if contents["plane_picture"] is not None:
         pictures["plane"] = contents["plane_picture"]
-    log_ratio = machine.gaussians[0].log_ratio(classifier.pair_values(predictions.values, 0))
+    log_ratio = machine.curves[0].log_ratio(classifier.pair_values(predictions.values, 0))
     priors = np.exp(machine.log_priors)
     differ = not np.allclose(priors, counts / counts.sum(), atol=0.005, rtol=0.05)
     log_odds = log_ratio + np.log(counts[1] / counts[0])

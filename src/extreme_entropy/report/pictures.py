@@ -81,7 +81,7 @@ def _name_probabilities(
 ) -> None:
     """Ticks at probabilities under the frequencies of the rows, where log-odds are straight."""
     i, j = classifier.machine_.pairs[pair]
-    gaussian, n = classifier.machine_.gaussians[pair], evidence.counts
+    gaussian, n = classifier.machine_.curves[pair], evidence.counts
     towards = j if n[j] <= n[i] else i
     odds = np.array([logit(p) for p in PROBABILITIES])
     if towards == i:

@@ -24,7 +24,7 @@ from ..entropy.gaussian import cauchy_schwarz_divergence
 from ..entropy.kde import kde_divergence
 from ..errors import InputError, warn
 from ..estimators.inputs import on_numpy
-from ..machine.machine import floored
+from ..machine.solving import floored
 from ..pipelines import at_last_step
 from ..progress import with_progress
 from .best import BestAnswers, parameters_of, ranked

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
+from ..drawing.specification import KernelSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.inputs import Costs, Priors
-from ..features.feature_map import KernelSpec, Spec
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
 from .path_cv import Folded, PathCV
@@ -129,7 +129,7 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _specifications(self, size: int) -> list[Spec]:
+    def _specifications(self, size: int) -> list[KernelSpec]:
         _check_gammas(self.gamma)
         return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance)]
 

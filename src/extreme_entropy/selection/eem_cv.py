@@ -9,11 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
+from ..drawing.specification import NeuronSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import Costs, Priors
-from ..features.feature_map import NeuronSpec, Spec
 from ..features.neurons import Activation
 from .path_cv import Folded, PathCV
 
@@ -133,7 +133,7 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _specifications(self, size: int) -> list[Spec]:
+    def _specifications(self, size: int) -> list[NeuronSpec]:
         if not len(self.activation):
             raise InputError("`activation` must hold at least one activation; it is empty.")
         for activation in self.activation:

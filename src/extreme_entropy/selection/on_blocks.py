@@ -13,16 +13,17 @@ from typing import Any
 
 import numpy as np
 
+from ..drawing.sampling import Sampled, Spec
 from ..engines.blocks import Block
 from ..engines.threads import Threads
 from ..errors import InputError
 from ..estimators.inputs import Columns, check_block
-from ..estimators.tables import InBlocks, InMemory, Sampled
+from ..estimators.tables import InBlocks, InMemory
 from ..features.content import ContentHash, folds_of
-from ..features.feature_map import FeatureMap, Spec
+from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..metrics import predicted_classes
-from ..moments.summary import Summary
+from ..moments.summary import FoldMoments
 from . import one_pass
 from .folds import FEW, UNTESTED
 from .one_pass import Machines, Parts, count_folds, project_all
@@ -102,7 +103,7 @@ class FoldedBlocks:
         return self.rule.n_folds
 
     def draw(self, spec: Spec, /) -> FeatureMap:
-        return self.sampled.draw(spec)
+        return spec.draw(self.sampled)
 
     def unseen(self) -> FoldedBlocks | None:
         if not self.sampled.rows_sampled:
@@ -118,9 +119,12 @@ class FoldedBlocks:
         sampled = Sampled.of(table, self.seed, self.specs, self.classes)
         return replace(self, table=table, sampled=sampled)
 
-    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+    def summarise(
+        self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /
+    ) -> list[FoldMoments]:
         rule = PartRule(self.rule, self.sampled.content, parts)
-        return self.table.summarise(phi, self.classes, parts.total, rule, sizes)
+        [path] = self.table.summarise(phi, self.classes, parts.total, rule, sizes)
+        return path
 
     def scores(
         self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /

@@ -19,13 +19,15 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..drawing.sampling import Sampled, Spec
 from ..engines.threads import Executor, Threads
 from ..estimators.inputs import PriorsAndCosts
-from ..estimators.tables import InMemory, Sampled
-from ..features.feature_map import FeatureMap, Spec
-from ..machine.machine import Machine, solve
+from ..estimators.tables import InMemory
+from ..features.feature_map import FeatureMap
+from ..machine.machine import Machine
 from ..machine.predictor import project
-from ..moments.summary import Summary, without
+from ..machine.solving import Method, solve
+from ..moments.summary import FoldMoments, without
 from .folds import UNTESTED
 from .prefitted import OnProjections
 
@@ -41,16 +43,14 @@ Machines = list[list[Machine]]  # by size and fold
 class Solver:
     """How each machine is solved."""
 
-    shrinkage: str | float | None
-    ridge: float | str
-    cross_fitted: bool
+    method: Method
     priors_and_costs: Callable[[Array], PriorsAndCosts]  # of counts
     watch: Callable[[Iterable[Machine], int], Iterable[Machine]]  # shows progress, or does not
 
     @property
     def n_groups(self) -> int:
         """How many groups a training set is held in."""
-        return GROUPS if self.cross_fitted or self.ridge == "auto" else 1
+        return GROUPS if self.method.cross_fitted or self.method.ridge == "auto" else 1
 
     def parts_per_fold(self, n_folds: int) -> int:
         """How many parts each fold has: enough that groups never run empty."""
@@ -79,7 +79,9 @@ class FoldedTable(Protocol):
     def without(self, fold: int, /) -> FoldedTable:
         """The training set of a fold, with a sample of its own."""
 
-    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+    def summarise(
+        self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /
+    ) -> list[FoldMoments]:
         """Summaries by part, for each number of features."""
 
     def scores(
@@ -121,7 +123,7 @@ class FoldedRows:
     sampled: Sampled
 
     def draw(self, spec: Spec, /) -> FeatureMap:
-        return self.sampled.draw(spec)
+        return spec.draw(self.sampled)
 
     def unseen(self) -> FoldedRows | None:
         labels, n = self.table.encode(self.classes), len(self.classes)
@@ -138,13 +140,16 @@ class FoldedRows:
         sampled = Sampled.of(table, self.seed, self.specs, self.classes)
         return replace(self, table=table, folds=self.folds[kept], sampled=sampled)
 
-    def summarise(self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /) -> list[Summary]:
+    def summarise(
+        self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /
+    ) -> list[FoldMoments]:
         own = self.folds
         if parts.total > self.n_folds + 1:
             own = parts.of(self.folds, self.table.hashes(self.sampled.content))
         else:
             own = np.where(own == UNTESTED, self.n_folds, own)
-        return self.table.summarise(phi, self.classes, parts.total, own, sizes)
+        [path] = self.table.summarise(phi, self.classes, parts.total, own, sizes)
+        return path
 
     def scores(
         self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
@@ -168,7 +173,7 @@ class Scored(NamedTuple):
     divergences: Array  # (sizes, folds)
     # φ, and the summary of all rows by size, where one φ has served all folds.
     feature_map: FeatureMap | None = None
-    summaries: Callable[[int], Summary] | None = None
+    summaries: Callable[[int], FoldMoments] | None = None
 
 
 def score_paths(
@@ -229,15 +234,15 @@ def project_all(
     # Operators of all sizes side by side, zero on features that a size lacks.
     operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
     for padded, machine, k in zip(operators, machines, sizes, strict=True):
-        padded[:, :k] = machine.operators
-    folded = phi.folded(np.vstack(operators), X.dtype)
+        padded[:, :k] = machine.leaves[0].operators
+    folded = phi.only().folded(np.vstack(operators), X.dtype)
     projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
     return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
 
 
 def _whole(
-    path: list[Summary], parts: Parts, final_folds: int, execute: Executor, size: int
-) -> Summary:
+    path: list[FoldMoments], parts: Parts, final_folds: int, execute: Executor, size: int
+) -> FoldMoments:
     """The parts of all rows, put into the folds that a classifier of its own would keep."""
     numbers = np.arange(parts.total)
     tested = parts.n_folds * parts.per_fold
@@ -245,19 +250,19 @@ def _whole(
     return _added(path[size], [np.flatnonzero(final == f) for f in range(final_folds)], execute)
 
 
-def _added(summary: Summary, groups: Sequence[Any], execute: Executor) -> Summary:
-    """The summary whose folds are the sums of groups of folds."""
+def _added(moments: FoldMoments, groups: Sequence[Any], execute: Executor) -> FoldMoments:
+    """The moments whose folds are the sums of groups of folds."""
     tasks = [
         partial(reduce, add, [folds[j] for j in group])
-        for folds in summary.moments
+        for folds in moments.cells
         for group in groups
     ]
     sums, n = list(execute(tasks)), len(groups)
-    return Summary(tuple(tuple(sums[c * n : (c + 1) * n]) for c in range(len(summary.moments))))
+    return FoldMoments(tuple(tuple(sums[c * n : (c + 1) * n]) for c in range(moments.n_classes)))
 
 
 def _solve_all(
-    path: list[Summary],
+    path: list[FoldMoments],
     left_out: Sequence[int | None],
     parts: Parts,
     solver: Solver,
@@ -266,36 +271,30 @@ def _solve_all(
     """For each size the machines without each fold to leave out, if any."""
     n_groups = min(solver.n_groups, parts.total)
     machines: Machines = []
-    for summary in path:
+    for moments in path:
         groups = [range(g, parts.total, n_groups) for g in range(n_groups)]
-        grouped = _added(summary, groups, execute)
-        tasks = [partial(_solve, summary, grouped, fold, parts, solver) for fold in left_out]
+        grouped = _added(moments, groups, execute)
+        tasks = [partial(_solve, moments, grouped, fold, parts, solver) for fold in left_out]
         machines.append(list(solver.watch(execute(tasks), len(tasks))))
     return machines
 
 
 def _solve(
-    summary: Summary, grouped: Summary, fold: int | None, parts: Parts, solver: Solver
+    moments: FoldMoments, grouped: FoldMoments, fold: int | None, parts: Parts, solver: Solver
 ) -> Machine:
     """The machine of all parts but those of one fold."""
-    training = [list(groups) for groups in grouped.moments]
+    training = [list(groups) for groups in grouped.cells]
     if fold is not None:
         left_out = range(fold * parts.per_fold, (fold + 1) * parts.per_fold)
-        for mine, folds in zip(training, summary.moments, strict=True):
+        for mine, folds in zip(training, moments.cells, strict=True):
             for g in {j % len(mine) for j in left_out}:
                 own = range(g, parts.total, len(mine))
                 gone = (folds[j] for j in own if j in left_out)
                 mine[g] = without(mine[g], gone, (folds[j] for j in own if j not in left_out))
     counts = np.array([sum(part.n for part in groups) for groups in training])
     terms = solver.priors_and_costs(counts)
-    machine = solve(
-        Summary(tuple(map(tuple, training))),
-        shrinkage=solver.shrinkage,
-        ridge=solver.ridge,
-        cross_fitted=solver.cross_fitted,
-        log_priors=terms.log_priors,
-        log_costs=terms.log_costs,
-    )
+    cells = FoldMoments(tuple(map(tuple, training)))
+    machine = solve(cells, solver.method, terms.log_priors, terms.log_costs)
     return machine.with_priors_and_costs(*terms)
 
 

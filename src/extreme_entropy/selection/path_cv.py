@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -12,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..drawing.sampling import Sampled, Spec
 from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
@@ -25,10 +25,11 @@ from ..estimators.inputs import (
     set_columns,
 )
 from ..estimators.mixin import EstimatorMixin
-from ..estimators.tables import InBlocks, InMemory, Sampled, Table, as_table, engine_for
+from ..estimators.tables import InBlocks, InMemory, Table, as_table, engine_for
 from ..features.content import ContentHash
 from ..features.encoding import N_FOLDS
-from ..features.feature_map import FeatureMap, Spec
+from ..features.feature_map import FeatureMap
+from ..machine.solving import Method
 from ..metrics import get_scorer
 from ..moments.summary import Summary
 from ..progress import with_progress
@@ -163,7 +164,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         self.best_params_, self.best_estimator_ = params, estimator
         return self
 
-    def _specifications(self, size: int) -> list[Spec]:
+    def _specifications(self, size: int) -> Sequence[Spec]:
         """What φ may be drawn from, with the largest size."""
         raise NotImplementedError
 
@@ -261,7 +262,7 @@ class PathCV(BestAnswers, EstimatorMixin):
 
         cross_fitted = self.decision == "cross-fitted"
         terms = partial(log_priors_and_costs, self.priors, self.costs, classes)
-        solver = Solver(self.shrinkage, self.ridge, cross_fitted, terms, watch)
+        solver = Solver(Method(self.shrinkage, self.ridge, cross_fitted), terms, watch)
         return solver, N_FOLDS if solver.n_groups > 1 else 1
 
     def _best_of(self, scores: Array) -> tuple[int, int]:
@@ -281,8 +282,9 @@ class PathCV(BestAnswers, EstimatorMixin):
         """φ and summary of all rows: the fit it would have been."""
         if scored.feature_map is not None and scored.summaries is not None:
             k = getattr(estimator, self._size_name)
-            phi, rows = scored.feature_map.first(k), folded.table.sketch
-            return phi, replace(scored.summaries(size), rows=rows(phi.content, folded.classes))
+            phi, sketch = scored.feature_map.first(k), folded.table.sketch
+            rows = sketch(phi.content, folded.classes)
+            return phi, Summary((scored.summaries(size),), phi.n_leaves, rows)
         phi = folded.rows.draw(estimator.specification())
         return phi, folded.table.learn(phi, folded.classes, n_folds)
 

@@ -8,19 +8,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
-from ..errors import ExtremeEntropyWarning, InputError
+from ..errors import ExtremeEntropyWarning, InputError, UnseenWarning
 from ..estimators import frames
 from ..estimators.base import EntropyClassifier
 from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
-from ..features.forest import ForestSpec
 from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
 from .columns import KINDS, Column, Columns, as_numbers, without
@@ -29,7 +28,7 @@ from .estimate import Split, estimate_gmean
 from .hints import hints
 from .kinds import asked_kinds
 from .model import FitFacts, LabelledRows, TableModel
-from .notes import notes_on
+from .notes import in_words_of_the_command, notes_on
 from .profile import CLASS_ROWS, TableProfile, profile
 from .reading import Source
 
@@ -156,7 +155,7 @@ def fit_table(
         uniform = np.flatnonzero(sample.uniform)
         drawing = clone(classifier).set_params(costs=costs_of, priors=priors_of)
         spec, n_classes = classifier.specification(), len(profiled.classes)
-        if isinstance(spec, ForestSpec):  # its leaves follow from all rows, not from the sample
+        if model == "auto":  # its leaves follow from all rows, not from the sample
             leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
             drawing.set_params(n_leaves=leaves)
             size = spec.landmarks(n_classes, leaves)
@@ -340,5 +339,7 @@ def _library_warnings() -> Iterator[list[str]]:
             warnings.warn_explicit(
                 warning.message, warning.category, warning.filename, warning.lineno
             )
-        elif type(warning.message) is ExtremeEntropyWarning:
-            messages.append(str(warning.message))
+        elif warning.category in (ExtremeEntropyWarning, UnseenWarning):
+            text = in_words_of_the_command(cast(Warning, warning.message))
+            if text not in messages:  # which a batch may repeat
+                messages.append(text)

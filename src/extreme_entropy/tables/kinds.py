@@ -103,6 +103,7 @@ class ColumnProfile:
     first: float = np.nan  # value less the number of its row
     numbers_rows: bool = True  # whether it goes up by one from row to row
     padded: str = ""  # a cell of digits with a zero in front, as codes have it
+    rounded: str = ""  # a whole number that no float is equal to
 
     @property
     def present(self) -> int:
@@ -118,6 +119,7 @@ class ColumnProfile:
         else:
             self._count(_counted(array.cast(pa.string())))
             self.missing += array.null_count
+        self.rounded = self.rounded or _rounded(array)
         self.rows += len(array)
 
     @property
@@ -321,6 +323,16 @@ class ColumnProfile:
             f"numbers. If these are codes: --category {self._option}"
         )
 
+    def note_on_rounding(self, column: Column) -> str:
+        """That numbers lose their last digits, if the column is read so."""
+        if not self.rounded or column.kind != "number":
+            return ""
+        return (
+            f"Column {self.name!r} has whole numbers with too many digits for a 64-bit float, such "
+            f"as {self.rounded}. They are rounded, so different numbers may become equal. If they "
+            f"are codes, use --category {self._option}"
+        )
+
     def _note_on_commas(self) -> str:
         """That decimal signs could be between thousands, where nothing tells."""
         if not self._decimal_comma or self.fits["any number"] < self.present:
@@ -440,6 +452,20 @@ def _counted(texts: pa.Array) -> tuple[pa.Array, pa.Array]:
     """Different cells, and how often each comes."""
     found, numbers = pc.value_counts(texts.drop_null()).flatten()
     return found, numbers
+
+
+def _rounded(array: pa.Array) -> str:
+    """One of the whole numbers among the cells that is not exact as a float, if there are any."""
+    if pa.types.is_integer(array.type):
+        ends = pc.min_max(array).as_py().values()
+        if all(end is None or abs(end) <= LARGEST for end in ends):
+            return ""
+        array = array.cast(pa.string())
+    elif not pa.types.is_string(array.type):
+        return ""
+    # 2⁵³ has 16 digits, and the largest float has 309.
+    texts = array.filter(pc.match_substring_regex(array, r"^[-+]?\d{16,308}$"))
+    return next((text for text in texts.to_pylist() if int(text) != int(float(text))), "")
 
 
 def _shown(cell: str) -> str:

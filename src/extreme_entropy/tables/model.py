@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -217,18 +218,16 @@ class TableModel:
         missing = tuple(dict.fromkeys([*self.columns.missing, *texts]))
         return replace(self, columns=replace(self.columns, missing=missing))
 
-    def merged(self, others: Iterable[TableModel]) -> TableModel:
-        """This model and others, as if fitted on the rows of all."""
-        classifier, facts = self.classifier, self.facts
-        for other in others:
-            alike = other.target == self.target and other.columns.used == self.columns.used
-            if not alike or not same(classifier.feature_map_, other.classifier.feature_map_):
-                raise MergeError(
-                    "Models can be merged only if they read the same columns in the same way; "
-                    "these two were fitted independently. Fit one with: eem fit … --like OTHER"
-                )
-            classifier, facts = classifier + other.classifier, facts.added_to(other.facts)
-        return replace(self, classifier=classifier, facts=facts)
+    def merged(self, other: TableModel) -> TableModel:
+        """This model and another, as if fitted on the rows of both, even if they share some."""
+        alike = other.target == self.target and other.columns.used == self.columns.used
+        if not alike or not same(self.classifier.feature_map_, other.classifier.feature_map_):
+            raise MergeError(
+                "Models can be merged only if they read the same columns in the same way; "
+                "these two were fitted independently. Fit one with: eem fit … --like OTHER"
+            )
+        classifier = copy.copy(self.classifier).merge(other.classifier, force=True)
+        return replace(self, classifier=classifier, facts=self.facts.added_to(other.facts))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, whole or not at all; `extreme_entropy.load` reads it too."""

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import shlex
 
-from ..errors import DegenerateWarning, FewRowsWarning, IdentifierWarning
+from ..errors import (
+    DegenerateWarning,
+    FewRowsWarning,
+    IdentifierWarning,
+    PrecisionWarning,
+    UnseenWarning,
+)
 from .model import TableModel
 
 CONSTANT = (
@@ -17,6 +23,14 @@ IN_OTHER_WORDS: dict[type[Warning], str] = {
     DegenerateWarning: CONSTANT,
     FewRowsWarning: "A class has very few rows; expect little of it until it has more.",
     IdentifierWarning: "Columns that look like identifiers are not used.",
+    PrecisionWarning: (
+        "A column has whole numbers with too many digits for a 64-bit float. They are rounded, so "
+        "different numbers may become equal. If they are codes, fit the model with --category."
+    ),
+    UnseenWarning: (
+        "Most values of a column are categories that the model does not know, so they all count as "
+        "the same. If the model should know them, fit it on a table that contains them."
+    ),
 }
 
 

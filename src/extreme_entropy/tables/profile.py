@@ -84,6 +84,10 @@ def profile(
     sample = sampler.draw()
     decided = {name: column.decide() for name, column in profiles.items()}
     kinds = {name: column for name, (column, _) in decided.items()}
+    notes = {
+        name: note or profiles[name].note_on_rounding(column)
+        for name, (column, note) in decided.items()
+    }
     reasons = {name: profiles[name].reason_to_drop(column) for name, column in kinds.items()}
     dropped = dict.fromkeys(drop, "left out by --drop")
     dropped |= {name: reason for name, reason in reasons.items() if reason}
@@ -100,7 +104,7 @@ def profile(
         *(kind, classes, counts, n_read - int(counts.sum())),
         {name: n for name, n in gaps.items() if n},
         kinds,
-        {name: note for name, (_, note) in decided.items() if note},
+        {name: note for name, note in notes.items() if note},
     )
 
 

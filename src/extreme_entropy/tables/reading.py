@@ -17,9 +17,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
@@ -28,12 +30,15 @@ import pyarrow.parquet as pq
 
 from ..errors import InputError
 from ..progress import with_progress
-from .columns import shortened
+from ..terminal import harmless
+from .columns import LONGEST, shortened
 from .decoding import UTF_8, checked, find_encoding
-from .spooled import Spool, excel_sheet, standard_input
+from .excel import excel_sheet
+from .spooled import Spool, standard_input
 
 BATCH_ROWS = 2**14
 BATCH_BYTES = 2**26
+MOST_BYTES = 2**30  # of rows that a file has put together
 BLOCK_BYTES = 2**20
 LONGEST_HEADER = 2**20
 # The kind of table behind the end of a file's name.
@@ -275,8 +280,8 @@ class TypedSource(Source):
         for part in self._data.get_fragments():
             with _readable(Path(part.path), self._kind):
                 folders = ds.get_partition_keys(part.partition_expression)
-                for batch in self._part_batches(part, [c for c in columns if c not in folders]):
-                    batch.validate(full=True)  # offsets of a damaged file lead out of memory
+                names = [c for c in columns if c not in folders]
+                for batch in self._decoded_batches(part, names, target):
                     arrays = [
                         pa.repeat(pa.scalar(folders[name], kind), batch.num_rows)
                         if name in folders
@@ -293,14 +298,53 @@ class TypedSource(Source):
                         columns,
                     )
 
+    def _decoded_batches(
+        self, part: Any, columns: list[str], target: str | None
+    ) -> Iterator[pa.RecordBatch]:
+        """Rows of one file, with values in the place of codes for them.
+
+        A file may state a long text once and refer to it in each row. Such texts are shortened
+        before they are repeated, and rows are as many as take about BATCH_BYTES.
+        """
+        for batch in self._part_batches(part, columns):
+            batch.validate(full=True)  # offsets of a damaged file lead out of memory
+            coded = {
+                name: _short_values(batch.column(name), name == target)
+                for name in columns
+                if pa.types.is_dictionary(batch.column(name).type)
+            }
+            sizes = sum(map(_value_bytes, coded.values()), start=np.zeros(batch.num_rows))
+            if batch.nbytes > MOST_BYTES or sizes.max(initial=0) > MOST_BYTES:
+                raise InputError(
+                    f"Rows must take at most {MOST_BYTES >> 30} GiB at a time in memory; some of "
+                    f"{part.path!r} take more. Leave out columns of long text or images, or write "
+                    "the file with smaller row groups."
+                )
+            if not coded:
+                yield batch
+                continue
+            ends = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH_BYTES)) + 1
+            for start, end in pairwise([0, *ends.tolist(), batch.num_rows]):
+                piece = batch.slice(start, end - start)
+                arrays = [
+                    _decode(coded[name].slice(start, end - start))
+                    if name in coded
+                    else piece.column(name)
+                    for name in columns
+                ]
+                yield pa.RecordBatch.from_arrays(arrays, columns)
+
     def _part_batches(self, part: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Rows of one file. A row group of Parquet may be large: its pages are read one by one."""
         if self._kind == "parquet":
-            with pq.ParquetFile(part.path, pre_buffer=False, buffer_size=2**18) as file:
-                groups = [file.metadata.row_group(i) for i in range(file.num_row_groups)]
-                size = sum(group.total_byte_size for group in groups)
-                rows = BATCH_BYTES * max(1, file.metadata.num_rows) // max(1, size)
-                yield from file.iter_batches(min(BATCH_ROWS, max(64, rows)), columns=columns)
+            schema = part.physical_schema
+            texts = [c for c in columns if _is_bytes(_decoded(schema.field(c).type))]
+            options = {"pre_buffer": False, "buffer_size": 2**18, "read_dictionary": texts}
+            with pq.ParquetFile(part.path, **options) as file:
+                for i in range(file.num_row_groups):
+                    group = file.metadata.row_group(i)
+                    rows = BATCH_BYTES * max(1, group.num_rows) // max(1, group.total_byte_size)
+                    yield from file.iter_batches(min(BATCH_ROWS, max(1, rows)), [i], columns)
         else:
             yield from part.to_batches(
                 columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
@@ -365,6 +409,33 @@ def _nulls_for_missing(texts: pa.Array, missing: pa.Array) -> pa.Array:
     return pc.if_else(pc.is_in(texts, value_set=missing), pa.scalar(None, pa.string()), texts)
 
 
+def _is_bytes(kind: pa.DataType) -> bool:
+    """Whether values of a type have any length."""
+    return pa.types.is_string(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
+
+
+def _short_values(array: pa.Array, is_target: bool) -> pa.Array:
+    """The same codes, of values that are as long as a column needs them."""
+    values = array.dictionary.cast(_decoded(array.type))
+    if pa.types.is_string(values.type):
+        # A label that is too long stays too long.
+        values = pc.utf8_slice_codeunits(values, 0, LONGEST) if is_target else shortened(values)
+    return pa.DictionaryArray.from_arrays(array.indices, values)
+
+
+def _value_bytes(array: pa.Array) -> Any:
+    """How many bytes the value of each row has, if values differ in that."""
+    if not _is_bytes(array.type.value_type):
+        return 0
+    sizes = pc.binary_length(array.dictionary).take(array.indices)
+    return pc.fill_null(sizes, 0).to_numpy(zero_copy_only=False).astype(float)
+
+
+def _decode(array: pa.Array) -> pa.Array:
+    """Values in the place of codes for them."""
+    return array.dictionary.take(array.indices)
+
+
 def _decoded(kind: pa.DataType) -> pa.DataType:
     """Columns stored as codes are what these stand for; text and short numbers are of one type."""
     if pa.types.is_dictionary(kind):
@@ -404,7 +475,8 @@ def _readable(path: Path | str, kind: str) -> Iterator[None]:
     except (FileNotFoundError, PermissionError, IsADirectoryError) as error:
         raise InputError(f"{str(path)!r} cannot be opened ({error.strerror}).") from error
     except (pa.ArrowException, csv.Error, OSError, EOFError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split()).removeprefix("CSV parse error: ").rstrip(".")
+        reason = harmless(" ".join(str(error).split()))  # which may repeat cells
+        reason = reason.removeprefix("CSV parse error: ").rstrip(".")
         if kind in ("parquet", "ipc"):  # the last of several reports, each in front of another
             reason = reason.rsplit(": ", 1)[-1]
         raise InputError(

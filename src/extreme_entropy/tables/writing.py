@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import io
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv
 from pyarrow import parquet as pq
 
-from ..errors import InputError
+from ..errors import InputError, WriteError
 from ..files import written_whole
+from ..terminal import Harmless, harmless
+from .columns import DECIMAL_COMMA, NUMBER, THOUSANDS
+
+# How a cell begins that Excel, LibreOffice or Google Sheets take for a formula, or may after they
+# have removed a blank; the wide forms of the signs count in some languages.
+FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
 
 # What opens a writer for the end of a file's name.
 Opener = Callable[[Any, pa.Schema], Any]
@@ -56,13 +64,7 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
     '"age"\\n42\\n7\\n'
     """
     if str(path) == "-":
-        if sys.stdout is None:
-            raise BrokenPipeError
-        stream = sys.stdout.buffer
-        if isinstance(stream, io.RawIOBase):  # unbuffered: it may write less than it is given
-            stream = io.BufferedWriter(io.FileIO(stream.fileno(), "wb", closefd=False))
-        _write(_separated(",", stream, schema), batches)
-        stream.flush()  # now, so that a closed pipe is noticed
+        _write_to_stdout(batches, schema)
         return
     opener = OPENERS[check_output(path)]
     with written_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file:
@@ -71,6 +73,45 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
                 _write(opener(stream, schema), batches)
         else:
             _write(opener(file, schema), batches)
+
+
+def _write_to_stdout(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+    """CSV: the very bytes for a program, and nothing that acts on a terminal for people."""
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:
+        raise WriteError("Standard output cannot be written (closed). Name a file with -o.")
+    if sys.stdout.isatty():
+        stream = _Shown()
+    elif isinstance(stream, io.RawIOBase):  # unbuffered: it may write less than it is given
+        stream = io.BufferedWriter(io.FileIO(stream.fileno(), "wb", closefd=False))
+    try:
+        _write(_separated(",", stream, schema), batches)
+        stream.flush()  # now, so that a closed pipe is noticed
+    except OSError as error:
+        if isinstance(sys.stdout, Harmless):
+            sys.stdout.lose(error)
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise WriteError(
+            f"Standard output cannot be written ({error.strerror}). Name a file with -o."
+        ) from error
+
+
+class _Shown(io.RawIOBase):
+    """Bytes of text, for people."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, content: Any) -> int:
+        sys.stdout.write(harmless(self._decoder.decode(bytes(content))))
+        return len(content)
+
+    def flush(self) -> None:
+        sys.stdout.flush()
 
 
 def check_output(path: str | Path) -> str:
@@ -83,6 +124,36 @@ def check_output(path: str | Path) -> str:
             f"{', '.join(OPENERS)}."
         )
     return ending
+
+
+def is_text(path: str | Path) -> bool:
+    """Whether a table of this name is separated text."""
+    return check_output(path).startswith((".csv", ".tsv"))
+
+
+def with_escaped_formulas(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The same table with an apostrophe before each text that a spreadsheet would run.
+
+    Columns of another type stay as they are, and so do numbers in text.
+    """
+    names = _escaped(pa.array(schema.names, pa.string())).to_pylist()
+    escaped = pa.schema([field.with_name(n) for field, n in zip(schema, names, strict=True)])
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            columns = [_escaped(a) if pa.types.is_string(a.type) else a for a in batch.columns]
+            yield pa.RecordBatch.from_arrays(columns, schema=escaped)
+
+    return escaped, rows()
+
+
+def _escaped(texts: pa.Array) -> pa.Array:
+    runs = pc.match_substring_regex(texts, FORMULA)
+    for number in (NUMBER, DECIMAL_COMMA, THOUSANDS):
+        runs = pc.and_not(runs, pc.match_substring_regex(texts, number))
+    return pc.if_else(runs, pc.binary_join_element_wise("'", texts, ""), texts)
 
 
 def _write(writer: Any, batches: Iterable[pa.RecordBatch]) -> None:

@@ -14,8 +14,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from extreme_entropy.engines.blas import add_gram, times_upper
-from extreme_entropy.features.feature_map import Part
-from extreme_entropy.features.forest import Forest
+from extreme_entropy.features.feature_map import FeatureMap
+from extreme_entropy.features.layers import Part
 
 Array = np.ndarray[Any, Any]
 
@@ -73,7 +73,7 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def forest_limit(forest: Forest, X: Array, threads: int | None) -> Callable[[], None]:
+def forest_limit(forest: FeatureMap, X: Array, threads: int | None) -> Callable[[], None]:
     """What no fit of a forest can avoid, made ready: layers, whitening and HᵀH of each leaf.
 
     Rows are sent to their leaves, scaled and weighted beforehand.
@@ -82,7 +82,7 @@ def forest_limit(forest: Forest, X: Array, threads: int | None) -> Callable[[], 
     for at in forest.leaves_of(X):
         for leaf in np.unique(at):
             own = np.flatnonzero(at == leaf)
-            for part in forest.map_of(int(leaf)).in_precision(X.dtype).parts:
+            for part in forest.leaves[leaf].in_precision(X.dtype).parts:
                 Z = part.seen(forest.scaled(X[own]))
                 for some in _slices(len(own), 8192):
                     work.append((part, Z[some]))

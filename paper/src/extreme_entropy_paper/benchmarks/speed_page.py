@@ -151,6 +151,37 @@ def calls_table() -> list[str]:
     ]
 
 
+def threads_table() -> list[str]:
+    """Calls in worker threads and processes over the same calls in the main thread."""
+    runs = newest("thread_calls")
+    measured = rows_of(runs)
+    places = list(dict.fromkeys(r["place"] for r in measured))
+    by_call: dict[tuple[str, str], list[str]] = {}
+    for r in measured:
+        shown = f"{r['x_main']:.2f}" if r["place"] != places[0] else f"{r['milliseconds']:.2f}"
+        by_call.setdefault((r["model"], r["call"]), []).append(shown)
+    return [
+        "## Are calls slower outside the main thread?",
+        "",
+        "3000 × 10 made-up rows, best of several (`eem-paper bench thread-calls`). The main",
+        "thread's times are in milliseconds, the others are multiples of them. In the last",
+        "three columns two calls run at the same time, each with its own classifier, and the",
+        "slower one counts. Times in loky's processes do not include sending the rows. These",
+        "processes share no lock, so a multiple near 2 there means that the computer could not",
+        "run two calls side by side at the time (other work, or cores that share hardware).",
+        "Where that is so, the two columns of threads do not show what threads themselves cost.",
+        "Calls that take a few milliseconds spend most of them in Python's interpreter, which runs",
+        "one thread at a time: two of them at once take up to three times as long. Calls with more",
+        "rows run side by side.",
+        "",
+        f"| model | call | {places[0]}, ms | {' | '.join(places[1:])} |",
+        "|---|---|" + "--:|" * len(places),
+        *(f"| {' | '.join([*of, *shown])} |" for of, shown in by_call.items()),
+        "",
+        *measured_on(runs, level=3),
+    ]
+
+
 def readme_table() -> list[str]:
     """Forest cover beside baselines, and where it was measured."""
     (run,) = (r for r in newest("speed", by="dataset") if r.rows[-1]["dataset"] == "forest_cover")
@@ -189,6 +220,7 @@ def page() -> str:
         *one_pass_table(),
         *entropy_table(),
         *calls_table(),
+        *threads_table(),
     ]
     return "\n".join(lines)
 

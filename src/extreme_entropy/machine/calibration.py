@@ -1,4 +1,4 @@
-"""The machine of a forest: one in each leaf, and how their log-odds become probabilities.
+"""The machine of several leaves: each solved by itself, then calibrated together.
 
 In a leaf with n_i and n_j rows of two classes, of which there are N_i and N_j in all, a row has
 
@@ -12,14 +12,14 @@ Projections are seldom Gaussian: their tails are heavier, and several trees agre
 little. So the odds of two classes are exp(a Σ v_t ℓ_t): a logistic regression, without a constant,
 through the held-out ℓ of rows that are kept with φ, each projected by operators of the folds it is
 not in. It gives the slope a, and where a table is cut also v, which is ½ otherwise. Zero stays
-zero, so that no label changes at equal priors. A straight curve is the log-ratio of two Gaussians
-of equal variance, `GaussianPair`: all that holds for two Gaussians, exact thresholds among it,
-holds here. It follows from φ and the sums alone, so that a fit is still a sum over its rows.
+zero, so that no label changes at equal priors. It follows from φ and the sums alone, so that a fit
+is still a sum over its rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import combinations
 from typing import Any
@@ -28,11 +28,11 @@ import numpy as np
 from scipy.special import expit
 
 from ..engines.threads import Executor, chunks, serial
-from ..features.content import worth
-from ..features.forest import Forest, HeldRows
-from ..moments.summary import ForestSummary, Summary
-from .decision import GaussianPair
-from .machine import Decision, FoldOperators, Machine, solve_by_fold
+from ..features.feature_map import FeatureMap, HeldRows
+from ..moments.summary import FoldMoments, Summary
+from .decision import Line
+from .machine import Leaf, Machine
+from .solving import FoldOperators, Method, Solution, solve_moments
 
 Array = np.ndarray[Any, Any]
 
@@ -41,67 +41,17 @@ SMOOTHING = 10.0  # rows with the classes of the whole, that counts in a leaf ar
 FEW_LEAVES = 4  # up to which threads share the work on one leaf
 PRECISION = 10.0  # of the prior that all slopes are those of ℓ itself, in rows
 LEAST_SLOPE = 1e-2  # so that thresholds are finite
-TINY = float(np.finfo(float).tiny)
 LEAST_COUNT = 0.02  # of v: trees that count for less are left out
 
 
-@dataclass(frozen=True, slots=True)
-class Leaf:
-    """The machine of the rows in a leaf, and what their counts add."""
-
-    machine: Machine | None  # of the classes with rows enough; None unless two have
-    columns: Array  # where its pairs are among those of all classes
-    shifts: Array  # of the log-odds of each pair, by counts   (pairs,)
-
-    def log_odds(self, projections: Array) -> Array:
-        """ℓ of each pair of all classes, for projections by the leaf's machine   (n, pairs)."""
-        odds = np.tile(self.shifts, (len(projections), 1))
-        if self.machine is not None:
-            odds[:, self.columns] += self.machine.log_odds(projections)
-        return odds
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForestMachine(Decision):
-    """The solved leaves of a forest, and how their log-odds become probabilities."""
-
-    leaves: tuple[Leaf, ...]  # tree after tree
-    shares: Array  # v: how much each tree counts for each pair   (trees, pairs)
-    # Held-out ln p of the own class of rows kept with φ, under equal priors, and how often each
-    # came: increasing, for each class.
-    held_out: tuple[Array, ...]  # (≤ rows, 2) each
-
-    def at_equal_priors(self) -> ForestMachine:
-        """The same for classes that are equally frequent and equally costly."""
-        n = len(self.log_priors)
-        return self.with_priors_and_costs(np.full(n, -np.log(n)), np.zeros(n))
-
-    def in_set(self, projections: Array, miss: float) -> Array:
-        """Which classes cannot be ruled out if rows of each may be missed so often   (n, classes).
-
-        A class is ruled out where fewer than that share of its held-out rows, the row itself
-        counted among them, have as low a probability. Rows that came often weigh more, but all of
-        them together no more than there are.
-        """
-        found = self.at_equal_priors().log_probabilities(projections)
-        kept = np.empty(found.shape, dtype=bool)
-        for c, (scores, counts) in enumerate(part.T for part in self.held_out):
-            below = np.concatenate([[0.0], np.cumsum(counts)])
-            below *= min(worth(counts), len(counts)) / max(below[-1], TINY)
-            lower = below[np.searchsorted(scores, found[:, c], side="right")]
-            kept[:, c] = lower + 1 > miss * (below[-1] + 1)
-        return kept
-
-
-def solve_forest(
-    forest: Forest,
-    summary: ForestSummary,
-    *,
+def solve_leaves(
+    phi: FeatureMap,
+    summary: Summary,
     log_priors: Array,
     log_costs: Array,
     execute: Executor = serial,
-) -> ForestMachine:
-    """The machine of a forest's sums; every class has rows."""
+) -> Machine:
+    """The machine of a summary in which every class has rows, calibrated on rows kept with φ."""
     totals = summary.counts.sum(axis=1)
     worth_of_one = float(summary.effective_rows.sum() / totals.sum())  # in rows, of a weight of one
     if len(summary.leaves) <= FEW_LEAVES:
@@ -109,41 +59,40 @@ def solve_forest(
     else:
         tasks = (partial(_solve_leaf, leaf, totals, worth_of_one) for leaf in summary.leaves)
         solved = list(execute(tasks))
-    leaves, by_fold = (tuple(part) for part in zip(*solved, strict=True))
-    odds = _held_out_odds(forest, leaves, by_fold)
+    leaves = tuple(leaf for leaf, _ in solved)
+    odds = _held_out_odds(phi, leaves, [found and found.by_fold for _, found in solved])
     pairs = tuple(combinations(range(len(totals)), 2))
-    own = [(forest.held.labels == c).nonzero()[0] for c in range(len(totals))]
-    gaussians, shares = [], np.empty(odds.shape[::2])
+    own = [(phi.held.labels == c).nonzero()[0] for c in range(len(totals))]
+    curves, shares = [], np.empty(odds.shape[::2])
     for p, (i, j) in enumerate(pairs):
-        given = [(odds[:, own[c], p].T, forest.held.counts[own[c]], totals[c]) for c in (i, j)]
-        slopes = fit_slopes(*given, free=max(forest.n_leaves) > 1)
-        slope = max(float(slopes.sum()), LEAST_SLOPE)
+        given = [(odds[:, own[c], p].T, phi.held.counts[own[c]], totals[c]) for c in (i, j)]
+        slopes = fit_slopes(*given, free=max(phi.n_leaves) > 1)
         shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
-        gaussians.append(_straight(slope, [part[0] @ shares[:, p] for part in given]))
+        slope = max(float(slopes.sum()), LEAST_SLOPE)
+        curves.append(Line(slope, _variance([part[0] @ shares[:, p] for part in given])))
     # What single leaves lack is no reason to warn; what all rows lack is.
-    uncut = np.repeat(np.array(forest.n_leaves) == 1, forest.n_leaves)
-    of_all = (leaf.machine for leaf, one in zip(leaves, uncut, strict=True) if one and leaf.machine)
-    diagnostics = (code for machine in of_all for code in machine.diagnostics)
-    machine = ForestMachine(
+    uncut = np.repeat(np.array(phi.n_leaves) == 1, phi.n_leaves)
+    of_all = (found for (_, found), one in zip(solved, uncut, strict=True) if one and found)
+    diagnostics = (code for found in of_all for code in found.diagnostics)
+    machine = Machine(
         pairs=pairs,
-        gaussians=tuple(gaussians),
+        curves=tuple(curves),
         log_priors=log_priors,
         log_costs=log_costs,
         diagnostics=tuple(dict.fromkeys(diagnostics)),
         leaves=leaves,
         shares=shares,
-        held_out=(),
     )
     projections = np.einsum("tmp,tp->mp", odds, shares)
-    return replace(machine, held_out=_own_scores(machine, projections, forest.held))
+    return replace(machine, held_out=_own_scores(machine, projections, phi.held))
 
 
 def _solve_leaf(
-    summary: Summary, totals: Array, worth_of_one: float, execute: Executor = serial
-) -> tuple[Leaf, FoldOperators | None]:
+    moments: FoldMoments, totals: Array, worth_of_one: float, execute: Executor = serial
+) -> tuple[Leaf, Solution | None]:
     """A leaf, where classes have such total weights in all leaves."""
     shares, totals = totals / totals.sum(), totals * worth_of_one
-    n = summary.counts.sum(axis=1) * worth_of_one
+    n = moments.counts.sum(axis=1) * worth_of_one
     smoothed = np.log(n + SMOOTHING * shares) - np.log(shares)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
@@ -151,36 +100,39 @@ def _solve_leaf(
     enough = np.minimum(FEWEST_IN_LEAF, totals * (1 - 1e-9))
     present = np.flatnonzero((n > 0) & (n >= enough)).tolist()
     if len(present) < 2:
-        return Leaf(None, np.empty(0, np.intp), shifts), None
-    equal = np.zeros(len(present))
-    machine, by_fold = solve_by_fold(
-        Summary(tuple(summary.moments[c] for c in present)),
-        shrinkage="ledoit-wolf",
-        ridge="auto",
-        cross_fitted=True,
-        log_priors=equal,
-        log_costs=equal,
-        execute=execute,
+        nothing = np.empty(0)
+        return Leaf(
+            np.empty((0, moments.h)), np.empty(0, np.intp), (), shifts, nothing, nothing
+        ), None
+    of_present = FoldMoments(tuple(moments.cells[c] for c in present))
+    found = solve_moments(of_present, Method(), execute)
+    columns = [pairs.index((present[i], present[j])) for i, j in found.pairs]
+    leaf = Leaf(
+        found.operators,
+        np.array(columns),
+        found.gaussians,
+        shifts,
+        found.shrinkage,
+        found.ridges,
     )
-    columns = [pairs.index((present[i], present[j])) for i, j in machine.pairs]
-    return Leaf(machine, np.array(columns), shifts), by_fold
+    return leaf, found
 
 
 def _held_out_odds(
-    forest: Forest, leaves: tuple[Leaf, ...], by_fold: tuple[FoldOperators | None, ...]
+    phi: FeatureMap, leaves: tuple[Leaf, ...], by_fold: Sequence[FoldOperators | None]
 ) -> Array:
     """ℓ in each tree of each row that is kept with φ   (trees, m, pairs)."""
-    held, maps = forest.held, forest.maps
-    found = np.empty((len(forest.trees), len(held.Z), len(leaves[0].shifts)))
-    for odds, at in zip(found, forest.leaves_of_scaled(held.Z), strict=True):
+    held = phi.held
+    found = np.empty((len(phi.trees), len(held.Z), len(leaves[0].shifts)))
+    for odds, at in zip(found, phi.leaves_of_scaled(held.Z), strict=True):
         for i in np.unique(at):
             own, project = np.flatnonzero(at == i), by_fold[i]
-            for s in chunks(len(own), maps[i].h):
+            for s in chunks(len(own), phi.leaves[i].h):
                 rows = own[s]
                 projections = np.empty((len(rows), 0))
                 if project is not None:
-                    projections = project(maps[i].features(held.Z[rows]), held.folds[rows])
-                odds[rows] = leaves[i].log_odds(projections)
+                    projections = project(phi.leaves[i](held.Z[rows]), held.folds[rows])
+                odds[rows] = leaves[i].projections(projections)
     return found
 
 
@@ -242,15 +194,13 @@ def _newton(x: Array, y: Array, weight: Array, prior: float) -> Array:
     return slopes
 
 
-def _straight(slope: float, projections: list[Array]) -> GaussianPair:
-    """Gaussians of one variance, that of the projections of both classes, with such a log-ratio."""
+def _variance(projections: list[Array]) -> float:
+    """The variance of the projections of a class, averaged over both."""
     spread = [float(part.var()) for part in projections if len(part)]
-    variance = float(np.mean(spread)) if any(spread) else 1.0
-    half = slope * variance / 2
-    return GaussianPair((-half, half), (variance, variance))
+    return float(np.mean(spread)) if any(spread) else 1.0
 
 
-def _own_scores(machine: ForestMachine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
+def _own_scores(machine: Machine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
     """Held-out ln p of the own class of each row, and its count, sorted: for each class."""
     n_classes, scores = len(machine.log_priors), []
     found = np.empty((0, n_classes))

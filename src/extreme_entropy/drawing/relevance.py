@@ -15,7 +15,7 @@ much better they separate held-out rows than columns that all count alike.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from itertools import combinations
 from operator import add
@@ -24,14 +24,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..engines.threads import Executor, serial
-from ..features.content import ContentHash, RowSample, folds_of, worth
-from ..features.encoding import N_FOLDS, plain_encoding
-from ..features.feature_map import FeatureMap, KernelSpec, draw
-from ..features.scaling import SAMPLE_ROWS, ColumnStats, fit_scaling
-from ..moments.reduction import summarise
-from ..moments.summary import Summary
-from .machine import SHARES, HeldOut, project_fold
-from .operator import Ridge, operators_of, shrink
+from ..features.content import RowSample, folds_of, worth
+from ..features.encoding import N_FOLDS
+from ..features.layers import Features
+from ..features.scaling import SAMPLE_ROWS, Scaling, fit_scaling
+from ..machine.operator import Ridge, operators_of, shrink
+from ..machine.solving import SHARES, HeldOut, project_fold
+from ..moments.reduction import RowGroups, summarise
+from ..moments.summary import FoldMoments
+from .parts import DrawnFrom, LeafSpec, draw_features
+from .sampling import LEARNING_ROWS, Sampled
 
 Array = np.ndarray[Any, Any]
 
@@ -62,37 +64,27 @@ class Relevance(NamedTuple):
         return self.gain > LARGE_GAIN
 
 
-def learn_relevance(
-    scale: str | None,
-    stats: ColumnStats,
-    sample: RowSample,
-    by_class: Sequence[RowSample],
-    content: ContentHash,
-    execute: Executor = serial,
-) -> Relevance:
-    """The relevance of each column. Classes without rows count for nothing.
-
-    Rows are encoded, and stay as they are.
-    """
-    by_class = [part for part in by_class if len(part.rows)]
+def learn_relevance(sampled: Sampled, spec: LeafSpec, execute: Executor = serial) -> Relevance:
+    """The relevance of each column, seen by such features. Classes without rows do not count."""
+    samples = [] if sampled.by_class is None else sampled.by_class.samples
+    by_class = [part.at(slice(LEARNING_ROWS)) for part in samples if len(part.rows)]
     if len(by_class) < 2:
-        return Relevance(np.ones(len(stats.low)), 0.0)
-    rows = _Rows.of(by_class)
+        return Relevance(np.ones(len(sampled.stats.low)), 0.0)
+    scaling = fit_scaling(spec.scale, sampled.stats, sampled.sample.rows[:SAMPLE_ROWS])
+    rows = _Rows.of(scaling, by_class)
     some = rows.some_of_each_class()
-    spec = KernelSpec(LANDMARKS, "mixed", "median", scale)
-    encoding = plain_encoding(rows.X.shape[1])
-    scaling = fit_scaling(scale, stats, sample.rows[:SAMPLE_ROWS])
+    # Landmarks stay where they are: on few knots, gradients would have few steps.
+    seed, precision = sampled.content.seed, np.dtype(np.float64)
+    drawn = DrawnFrom(scaling(sampled.sample.rows), seed, precision, move=False)
 
-    def fitted(weights: Array | None) -> tuple[FeatureMap, Summary]:
-        # Landmarks stay where they are: on few knots, gradients would have few steps.
-        given = spec, encoding, stats, sample, content, np.dtype(np.float64), weights
-        phi = draw(*given, scaling=scaling, move=False)
-        return phi, rows.summary(phi)
+    def fitted(weights: Array | None) -> tuple[Features, FoldMoments]:
+        features = draw_features(spec, replace(drawn, weights=weights))
+        return features, rows.summary(features)
 
     phi, summary = fitted(None)
     alike = HeldOut.pooled(np.stack([_held_out(summary, k) for k in range(N_FOLDS)]))
     ridge = RIDGES[alike.best]
-    Z = phi.scaling(some.X)
+    Z = some.Z
     gradients = _gradients(phi, summary, ridge, Z, PAIRS_OF_FOLDS)
     first = [_agreement(gradients, k) for k in range(N_FOLDS)]
     second = np.empty_like(first[0])
@@ -115,18 +107,18 @@ def learn_relevance(
 
 @dataclass(frozen=True, slots=True)
 class _Rows:
-    """Sampled rows of all classes."""
+    """Sampled rows of all classes, encoded and scaled."""
 
-    X: Array
+    Z: Array
     labels: Array
     counts: Array
     folds: Array
 
     @classmethod
-    def of(cls, by_class: Sequence[RowSample]) -> _Rows:
+    def of(cls, scaling: Scaling, by_class: Sequence[RowSample]) -> _Rows:
         hashes = np.concatenate([part.hashes for part in by_class])
         return cls(
-            np.concatenate([part.rows for part in by_class]),
+            scaling(np.concatenate([part.rows for part in by_class])),
             np.repeat(np.arange(len(by_class)), [len(part.rows) for part in by_class]),
             np.concatenate([part.counts for part in by_class]),
             folds_of(hashes, N_FOLDS),
@@ -145,22 +137,23 @@ class _Rows:
 
     def some_of_each_class(self) -> _Rows:
         """The rows at which gradients are taken."""
-        pairs, d = self.n_classes * (self.n_classes - 1) // 2, self.X.shape[1]
+        pairs, d = self.n_classes * (self.n_classes - 1) // 2, self.Z.shape[1]
         per_class = GRADIENT_NUMBERS // (len(PAIRS_OF_FOLDS) * pairs * d * self.n_classes)
         most = int(np.clip(per_class, 20, GRADIENT_ROWS))
         kept = [np.flatnonzero(self.labels == c)[:most] for c in range(self.n_classes)]
         at = np.concatenate(kept)
-        return _Rows(self.X[at], self.labels[at], self.counts[at], self.folds[at])
+        return _Rows(self.Z[at], self.labels[at], self.counts[at], self.folds[at])
 
-    def summary(self, phi: FeatureMap) -> Summary:
-        shape = (self.n_classes, N_FOLDS)
-        rows = (self.X, self.labels, self.folds, self.counts)
-        return summarise(phi, *rows, shape, [phi.h])[0]
+    def summary(self, features: Features) -> FoldMoments:
+        """The sums of all rows by class and fold."""
+        groups = RowGroups(self.labels, self.folds, self.counts, (self.n_classes, N_FOLDS))
+        [[moments]] = summarise([features], self.Z, groups)
+        return moments
 
     def mean_squares(self, products: Array, counted: Array | None = None) -> Array:
         """v / mean v, from products of gradients (pairs, n, d) at these rows or some of them."""
         counts = self.counts if counted is None else self.counts * counted
-        v = np.zeros(self.X.shape[1])
+        v = np.zeros(self.Z.shape[1])
         for p, pair in enumerate(combinations(range(self.n_classes), 2)):
             for c in pair:
                 own = counts * (self.labels == c)
@@ -169,9 +162,9 @@ class _Rows:
         return v / v.mean() if v.any() else np.ones_like(v)  # the classes look alike
 
 
-def _held_out(summary: Summary, fold: int) -> Array:
+def _held_out(summary: FoldMoments, fold: int) -> Array:
     """Projections of a fold's rows for each ridge, as `project_fold` gives them."""
-    totals = [summary.of_class(c) for c in range(len(summary.moments))]
+    totals = [summary.of_class(c) for c in range(summary.n_classes)]
     pairs = tuple(combinations(range(len(totals)), 2))
     return project_fold(summary, fold, totals, pairs, "ledoit-wolf", RIDGES).stats
 
@@ -180,7 +173,7 @@ Gradients = dict[tuple[int, int], Array]  # by the folds that the operators were
 
 
 def _gradients(
-    phi: FeatureMap, summary: Summary, ridge: Ridge, Z: Array, groups: list[tuple[int, int]]
+    phi: Features, summary: FoldMoments, ridge: Ridge, Z: Array, groups: list[tuple[int, int]]
 ) -> Gradients:
     """∇f at scaled rows, for each pair of classes   (pairs, n, d)."""
     operators = [_operators(summary, group, ridge) for group in groups]
@@ -199,13 +192,13 @@ def _agreement(gradients: Gradients, left_out: int) -> Array:
     return total / len(others)
 
 
-def _operators(summary: Summary, group: tuple[int, int], ridge: Ridge) -> Array:
+def _operators(summary: FoldMoments, group: tuple[int, int], ridge: Ridge) -> Array:
     """β of each pair of classes from the rows of some folds.
 
     Zero where those folds lack a class: the pair then counts for no column.
     """
     classes = [
-        shrink(reduce(add, [folds[k] for k in group]), "ledoit-wolf") for folds in summary.moments
+        shrink(reduce(add, [folds[k] for k in group]), "ledoit-wolf") for folds in summary.cells
     ]
     operators = []
     for negative, positive in combinations(classes, 2):

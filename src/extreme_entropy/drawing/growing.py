@@ -22,27 +22,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engines.threads import Executor, serial
+from ..engines.threads import Executor, Threads, serial
 from ..features.content import ContentHash, RowSample, folds_of, worth
-from ..features.encoding import N_FOLDS, Encoding, plain_encoding
-from ..features.feature_map import (
-    LEARNING_ROWS,
-    MANY_ROWS,
-    FeatureMap,
-    KernelSpec,
-    NeuronSpec,
-    Part,
-    Spec,
-    draw,
-)
-from ..features.forest import Forest, ForestSpec, HeldRows, Tree
-from ..features.scaling import SAMPLE_ROWS, ColumnStats, Identity, Scaling, fit_scaling
+from ..features.encoding import N_FOLDS
+from ..features.feature_map import FeatureMap, HeldRows
+from ..features.layers import Features
+from ..features.scaling import SAMPLE_ROWS, Scaling, fit_scaling
+from ..features.trees import Tree
+from ..machine.operator import Ridge, operators_of, shrink
 from ..moments.summary import ClassMoments
-from .operator import Ridge, operators_of, shrink
-from .relevance import learn_relevance
+from .parts import DrawnFrom, LeafSpec, draw_features
+from .sampling import LEARNING_ROWS, Sampled, SampleSizes
+from .specification import MANY_ROWS, KernelSpec, NeuronSpec, learn_relevance
 
 Array = np.ndarray[Any, Any]
 
+# Landmarks of a table that is not cut, and of a leaf, up to so many classes: h³ operations are for
+# each pair of them.
+LANDMARKS = {6: (700, 400), 12: (500, 300)}
+FEWEST_LANDMARKS = (300, 200)
+ROWS_PER_LEAF = 2048  # on average
+FEWEST_LEAVES = 4  # a table of fewer is not cut
+VERY_MANY_ROWS = 2**16
+MOST_NUMBERS = 2**26  # in the sums of all leaves: half a GiB
+MOST_SAMPLED = 2**23  # numbers in the rows a forest is grown from
+MOST_OF_CLASS = 2**14  # rows
 LANDMARKS_BESIDE = 250  # of the kernel layer of very many rows, beside leaves
 # Cuts.
 CANDIDATES = 3  # columns that are compared in a node
@@ -67,41 +71,109 @@ HELD_NUMBERS = 2**23  # log-odds of pairs of classes, of all held rows in a tree
 MANY_TIMES = 3  # as many sampled rows of a class as held ones, for those to be left out elsewhere
 
 
-def grow(
-    spec: ForestSpec,
-    encoding: Encoding,
-    stats: ColumnStats,
-    sample: RowSample,
-    by_class: Sequence[RowSample],
-    content: ContentHash,
-    dtype: np.dtype[Any],
-    execute: Executor = serial,
-) -> Forest:
-    """A forest as specified, from sampled rows that are encoded."""
-    first = [own.at(slice(LEARNING_ROWS)) for own in by_class]
-    relevance = learn_relevance(spec.scale, stats, sample, first, content, execute)
-    scaling = fit_scaling(spec.scale, stats, sample.rows[:SAMPLE_ROWS])
+class ForestSize(NamedTuple):
+    """How large a forest may become."""
+
+    leaves: int  # at the most
+    very_many: bool  # whether rows or sums are so many that time must be saved
+
+
+@dataclass(frozen=True, slots=True)
+class ForestSpec:
+    """What a user asks of a forest."""
+
+    n_landmarks: int | str
+    n_leaves: int | str
+    scale: str | None = "quantile"
+
+    def landmarks(self, n_classes: int, leaves: int) -> int:
+        """Landmarks or neurons of each leaf, where there are so many classes and leaves."""
+        if not isinstance(self.n_landmarks, str):
+            return self.n_landmarks
+        fitting = (sizes for most, sizes in LANDMARKS.items() if n_classes <= most)
+        return next(fitting, FEWEST_LANDMARKS)[leaves > 1]
+
+    @property
+    def learns_relevance(self) -> bool:
+        return True
+
+    @property
+    def sample_size(self) -> int:
+        """How many rows must be sampled, however few leaves there are."""
+        return max(2 * self.landmarks(2, 1), SAMPLE_ROWS)
+
+    def size(self, n: float, n_classes: int) -> ForestSize:
+        """The size of a forest for n rows of so many classes, whose sums fit into memory."""
+        leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
+        leaves, many = self.n_leaves, VERY_MANY_ROWS // ROWS_PER_LEAF
+        if isinstance(leaves, str):
+            room = MOST_NUMBERS // leaf - 1
+            leaves, many = int(min(n // ROWS_PER_LEAF, room)), min(many, room)
+            leaves = leaves if leaves >= FEWEST_LEAVES else 1
+        # Those who name a number of leaves may show only the first of their rows.
+        very_many = n >= VERY_MANY_ROWS or leaves >= many
+        return ForestSize(leaves, very_many and leaves > 1)
+
+    def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
+        """How many rows of how many encoded columns are sampled, as far as memory allows."""
+        most = max(MOST_SAMPLED // d, self.sample_size)
+        of_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
+        return SampleSizes(min(self.sample_size * self.size(n, n_classes).leaves, most), of_class)
+
+    def draw(self, sampled: Sampled) -> FeatureMap:
+        """φ as specified."""
+        return grow(self, sampled, Threads(sampled.n_jobs))
+
+
+def grow(spec: ForestSpec, sampled: Sampled, execute: Executor = serial) -> FeatureMap:
+    """Trees as specified, from sampled rows."""
+    assert sampled.by_class is not None  # relevance is learned
+    stats, content, by_class = sampled.stats, sampled.content, sampled.by_class.samples
+    relevance = learn_relevance(sampled, spec.scale)
+    scaling = fit_scaling(spec.scale, stats, sampled.sample.rows[:SAMPLE_ROWS])
     n_classes, weights = len(by_class), relevance.weights
     most, very_many = spec.size(stats.rows, n_classes)
     h, beside = spec.landmarks(n_classes, most), spec.landmarks(n_classes, 1)
     # Models of all rows.
-    specs: list[Spec]
+    specs: list[LeafSpec]
     if very_many:
         specs = [KernelSpec(min(h, LANDMARKS_BESIDE), "mixed", "median", spec.scale)]
     else:
         specs = [KernelSpec(beside, "mixed", "median", spec.scale)]
         specs += [NeuronSpec(beside, "mixed", spec.scale)]
-    given = encoding, stats, sample, content, dtype, relevance.used
-    options: dict[str, Any] = {"alone": relevance.alone, "move": stats.rows >= MANY_ROWS}
-    leaves = [draw(one, *given, scaling=scaling, **options).parts for one in specs]
+    drawn = DrawnFrom(
+        scaling(sampled.sample.rows),
+        content.seed,
+        sampled.dtype,
+        relevance.used,
+        alone=relevance.alone,
+        move=stats.rows >= MANY_ROWS,
+    )
+    leaves = [draw_features(of_all, drawn) for of_all in specs]
     trees = [Tree.uncut()] * len(specs)
     held = _to_hold(by_class)
     if most > 1:
-        rows = _Rows.of(scaling, by_class, held, sample, content)
-        tree, of_leaves, weights = _grow_tree(rows, h, most, stats.rows, weights, dtype, execute)
+        rows = _Rows.of(scaling, by_class, held, sampled.sample, content)
+        size = TreeSize(h, most, stats.rows)
+        tree, of_leaves, weights = _grow_tree(rows, size, weights, sampled.dtype, execute)
         trees, leaves = [*trees, tree], [*leaves, *of_leaves]
-    kept, shared = _held_rows(scaling, held), (content, encoding, scaling)
-    return Forest(*shared, tuple(trees), tuple(leaves), kept, weights)
+    return FeatureMap(
+        content,
+        sampled.encoding,
+        scaling,
+        tuple(trees),
+        tuple(leaves),
+        _held_rows(scaling, held),
+        weights,
+    )
+
+
+class TreeSize(NamedTuple):
+    """How large a tree may become."""
+
+    landmarks: int  # of each leaf
+    leaves: int  # at the most
+    rows: float  # of the table
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +229,12 @@ class _Rows:
         sizes = [len(Z) for Z in self.by_class]
         return np.array(sizes) * np.array(self.stand_for)
 
-    def draw(self, k: int, weights: Array, dtype: np.dtype[Any], *, move: bool) -> FeatureMap:
+    def draw(self, k: int, weights: Array, dtype: np.dtype[Any], *, move: bool) -> Features:
         """A Laplacian kernel with k landmarks, of the classes in turn, on columns weighted so."""
         turn = np.concatenate([np.arange(len(Z)) for Z in self.by_class])
         rows = np.concatenate(self.by_class)[np.argsort(turn, kind="stable")[:k]]
-        numbers, d = np.arange(len(rows), dtype=np.uint64), len(weights)
-        sample = RowSample(k, numbers, rows, np.ones(len(rows)))
-        spec, none = KernelSpec(k, "laplacian", "median", None), ColumnStats.empty(d)
-        given = spec, plain_encoding(d), none, sample, self.content, dtype, weights
-        return draw(*given, scaling=Identity(d), move=move)
+        drawn = DrawnFrom(rows, self.content.seed, dtype, weights, move=move)
+        return draw_features(KernelSpec(k, "laplacian", "median", None), drawn)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -180,15 +249,10 @@ class _Node:
 
 
 def _grow_tree(
-    rows: _Rows,
-    h: int,
-    most: int,
-    n: float,
-    weights: Array,
-    dtype: np.dtype[Any],
-    execute: Executor,
-) -> tuple[Tree, list[tuple[Part, ...]], Array]:
+    rows: _Rows, wanted: TreeSize, weights: Array, dtype: np.dtype[Any], execute: Executor
+) -> tuple[Tree, list[Features], Array]:
     """A tree of at most so many leaves, the φ of each, and weights of columns over all nodes."""
+    h, most, n = wanted
     columns: list[int] = []
     thresholds: list[float] = []
     children: list[list[int]] = []
@@ -247,8 +311,8 @@ def _cut(node: _Node, fewest: float, execute: Executor) -> _Cut | None:
     return _Cut(*cut, list(zip(parts, found, strict=True)))
 
 
-def _draw_leaf(leaf: _Node, h: int, dtype: np.dtype[Any]) -> tuple[Part, ...]:
-    return leaf.rows.draw(h, leaf.weights, dtype, move=True).parts
+def _draw_leaf(leaf: _Node, h: int, dtype: np.dtype[Any]) -> Features:
+    return leaf.rows.draw(h, leaf.weights, dtype, move=True)
 
 
 def _best_cut(node: _Node, fewest: float, execute: Executor) -> tuple[int, float] | None:
@@ -292,7 +356,7 @@ def _may_cut(rows: _Rows, column: int, threshold: float, fewest: float) -> bool:
     return True
 
 
-def _moments(phi: FeatureMap, rows: _Rows, most: int) -> list[list[ClassMoments]]:
+def _moments(phi: Features, rows: _Rows, most: int) -> list[list[ClassMoments]]:
     """The moments of both halves of at most so many rows of each class."""
     found = []
     for Z, half in zip(rows.by_class, rows.halves, strict=True):

@@ -1,4 +1,4 @@
-"""A row ↦ its leaf in each tree ↦ log-odds, averaged over trees, as ONNX operators.
+"""A row ↦ its leaf in each tree ↦ projections, averaged over trees, as ONNX operators.
 
 Rows of a leaf are gathered, and go through the leaf's own layers; so each row costs as much as in
 Python, whatever the number of leaves.
@@ -10,27 +10,28 @@ from typing import Any
 
 import numpy as np
 
-from ..features.forest import Forest, Tree
-from ..machine.forest import ForestMachine
-from .decision import log_odds
+from ..features.feature_map import FeatureMap
+from ..features.trees import Tree
+from ..machine.machine import Machine
+from .decision import curved
 from .features import projected
 from .graph import Graph
 
 Array = np.ndarray[Any, Any]
 
 
-def averaged(g: Graph, forest: Forest, machine: ForestMachine, z: str, dtype: np.dtype[Any]) -> str:
+def averaged(g: Graph, phi: FeatureMap, machine: Machine, z: str, dtype: np.dtype[Any]) -> str:
     """Log-odds averaged over trees, of rows scaled in double precision   (n, pairs)."""
     total, start = None, 0
     single = g.cast(z, dtype)
-    for tree, share in zip(forest.trees, machine.shares, strict=True):
+    for tree, share in zip(phi.trees, machine.shares, strict=True):
         leaves = range(start, start := start + tree.n_leaves)
         if not share.any():
             continue
         if len(leaves) == 1:
-            odds = _of_leaf(g, forest, machine, leaves[0], single, dtype)
+            odds = _of_leaf(g, phi, machine, leaves[0], single, dtype)
         else:
-            odds = _of_tree(g, forest, machine, _leaf(g, tree, z), leaves, single, dtype)
+            odds = _of_tree(g, phi, machine, _leaf(g, tree, z), leaves, single, dtype)
         odds = g("Mul", odds, share)
         total = odds if total is None else g("Add", total, odds)
     assert total is not None  # shares sum to one
@@ -39,8 +40,8 @@ def averaged(g: Graph, forest: Forest, machine: ForestMachine, z: str, dtype: np
 
 def _of_tree(
     g: Graph,
-    forest: Forest,
-    machine: ForestMachine,
+    phi: FeatureMap,
+    machine: Machine,
     at: str,
     leaves: range,
     z: str,
@@ -54,7 +55,7 @@ def _of_tree(
 
         def of_leaf(leaf: int = leaf, rows: str = rows) -> str:
             own = g("Gather", z, rows, axis=0)
-            return _of_leaf(g, forest, machine, leaf, own, dtype)
+            return _of_leaf(g, phi, machine, leaf, own, dtype)
 
         found.append(g.unless_empty(rows, of_leaf, len(machine.pairs)))
     odds = g.beside(*found, axis=0)
@@ -63,21 +64,20 @@ def _of_tree(
 
 
 def _of_leaf(
-    g: Graph, forest: Forest, machine: ForestMachine, leaf: int, z: str, dtype: np.dtype[Any]
+    g: Graph, phi: FeatureMap, machine: Machine, leaf: int, z: str, dtype: np.dtype[Any]
 ) -> str:
     """ℓ of each pair for the rows of a leaf; by counts alone where it has no machine."""
     solved = machine.leaves[leaf]
-    constant = solved.shifts[np.newaxis]
-    if solved.machine is None:
+    if not len(solved.columns):
         nothing = g.cast(g("Mul", g.columns(z, np.array([0])), dtype.type(0)), np.float64)
-        return g("Add", nothing, constant)
-    t = projected(g, forest.map_of(leaf), solved.machine.operators, z, dtype)
-    odds = log_odds(g, solved.machine, t)
-    if len(solved.columns) < len(solved.shifts):  # some classes are (almost) absent
-        placed = np.zeros((len(solved.columns), len(solved.shifts)))
-        placed[np.arange(len(solved.columns)), solved.columns] = 1.0
-        odds = g("MatMul", odds, placed)
-    return g("Add", odds, constant)
+        return g("Add", nothing, solved.shifts[np.newaxis])
+    t = projected(g, phi.leaves[leaf], solved.operators, z, dtype)
+    if len(solved.columns) == len(solved.shifts):
+        return curved(g, solved.curves, t, solved.shifts)
+    odds = curved(g, solved.curves, t, np.zeros(len(solved.columns)))
+    placed = np.zeros((len(solved.columns), len(solved.shifts)))  # some classes are (almost) absent
+    placed[np.arange(len(solved.columns)), solved.columns] = 1.0
+    return g("Add", g("MatMul", odds, placed), solved.shifts[np.newaxis])
 
 
 def _leaf(g: Graph, tree: Tree, z: str) -> str:

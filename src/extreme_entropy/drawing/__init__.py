@@ -1,0 +1,1 @@
+"""A sample of rows ↦ φ: what is asked for, which columns matter, where rows are cut."""

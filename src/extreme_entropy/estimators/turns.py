@@ -1,0 +1,43 @@
+"""Calls that change a classifier take turns, so that several threads can learn into one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import wraps
+from threading import RLock
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+from ..engines.threads import one_blas_thread
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+# Kept apart from the classifiers, which are copied and pickled; locks cannot be.
+_turns: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_finding_turn = RLock()  # garbage collection may end a classifier, and so look here, meanwhile
+
+
+def _after_fork() -> None:
+    """In a new process nobody has a turn: other threads of its parent are not in it."""
+    global _turns, _finding_turn
+    _turns, _finding_turn = WeakKeyDictionary(), RLock()
+
+
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """A method that waits until no other thread is changing the same classifier."""
+
+    @wraps(method)
+    def run(classifier: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with _finding_turn:
+            turn = _turns.setdefault(classifier, RLock())
+        with turn, one_blas_thread():
+            return method(classifier, *args, **kwargs)
+
+    return run

@@ -1,0 +1,146 @@
+"""The features of a leaf: scaled columns ↦ layers ↦ (whitening), side by side."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+
+from ..engines.blas import times_upper
+from .codes import Coded
+from .kernels import KernelLayer, Laplacian
+from .neurons import NeuronLayer
+
+Array = np.ndarray[Any, Any]
+
+Layer = NeuronLayer | KernelLayer | Coded
+Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One layer of φ, the columns it sees, and what follows it."""
+
+    layer: Layer
+    columns: Array | None = None  # which it sees; all without it
+    weights: Array | None = None  # of those columns: the layer sees z∘w
+    whitening: Array | None = None  # upper triangular (hidden, features), for kernels
+
+    def seen(self, Z: Array) -> Array:
+        """Scaled rows as the layer sees them."""
+        if self.columns is not None:
+            Z = Z[:, self.columns]
+        return Z if self.weights is None else Z * self.weights
+
+    def features(self, Z: Array, room: Array | None = None) -> Array:
+        """The features of scaled rows, in `room` if they can be."""
+        H = self.layer(self.seen(Z), room)
+        return H if self.whitening is None else times_upper(H, self.whitening)
+
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
+        """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
+        A = operators.T if self.whitening is None else self.whitening @ operators.T
+        columns = slice(None) if self.columns is None else self.columns
+        weights = 1.0 if self.weights is None else self.weights
+        half = None if half is None else half[:, columns] * weights
+        assert not isinstance(self.layer, Coded)  # which parts have only in one precision
+        own = self.layer.gradient(Z[:, columns] * weights, A, half)
+        own *= weights
+        if self.columns is None:
+            return own
+        gradient = np.zeros((len(operators), *Z.shape))
+        gradient[:, :, columns] = own
+        return gradient
+
+    def first(self, k: int) -> Part:
+        """The part with the first k neurons or landmarks."""
+        W = None if self.whitening is None else self.whitening[:k, :k]
+        return replace(self, layer=self.layer.first(k), whitening=W)
+
+    def in_precision(self, dtype: np.dtype[Any]) -> Part:
+        """The same in single or double precision, and in the form that is quickest to apply."""
+        arrays = {}
+        for field in fields(self.layer):
+            value = getattr(self.layer, field.name)
+            if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+                arrays[field.name] = value.astype(dtype, copy=False)
+        layer: Layer = replace(self.layer, **arrays)  # type: ignore[arg-type]  # of the same layer
+        return replace(
+            self,
+            layer=layer.quickest() if isinstance(layer, Laplacian) else layer,
+            weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
+            whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Features:
+    """The features of rows in a leaf, from scaled columns. Those of several parts take turns."""
+
+    parts: tuple[Part, ...]
+
+    @property
+    def h(self) -> int:
+        """Dimensions of φ(x)."""
+        return sum(map(attrgetter("layer.size"), self.parts))
+
+    def __call__(self, Z: Array, room: Room | None = None) -> Array:
+        """The features of scaled rows; `room` is overwritten, and may hold the result."""
+        n, p = len(Z), len(self.parts)
+        if p == 1:
+            part = self.parts[0]
+            return part.features(Z, None if room is None else room[0])
+        features = np.empty((n, self.h), Z.dtype) if room is None else room[p][:n]
+        for i, part in enumerate(self.parts):
+            features[:, i::p] = part.features(Z, None if room is None else room[i])
+        return features
+
+    def project(self, Z: Array, operators: list[Array], room: Room | None = None) -> Array:
+        """Scaled rows times operators on the hidden layers (see `folded`)."""
+        total: Any = 0.0
+        for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
+            H = part.layer(part.seen(Z), None if room is None else room[i])
+            total = total + H @ beta
+        return total
+
+    def folded(self, operators: Array, dtype: np.dtype[Any]) -> list[Array]:
+        """Operators on features (k, h) as operators on the hidden layer of each part (hidden, k).
+
+        L^{−⊤} is folded into β, so that a row costs one layer and one product.
+        """
+        p = len(self.parts)
+        own = [operators[:, i::p].T for i in range(p)]
+        return [
+            np.ascontiguousarray(
+                beta if part.whitening is None else part.whitening @ beta, dtype=dtype
+            )
+            for part, beta in zip(self.parts, own, strict=True)
+        ]
+
+    def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
+        """∂/∂z of operators (m, h) on features   (m, n, d); `half` as in `kernels.py`."""
+        p = len(self.parts)
+        found = (part.gradient(Z, operators[:, i::p], half) for i, part in enumerate(self.parts))
+        return sum(found, np.zeros(()))
+
+    def room(self, n: int, dtype: np.dtype[Any]) -> Room:
+        """Memory for the hidden layers of n rows, and for their features.
+
+        Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
+        after chunk should be given the same.
+        """
+        sizes = list(map(attrgetter("layer.size"), self.parts))
+        sizes += [sum(sizes)] if len(sizes) > 1 else []
+        return [np.empty((n, k), dtype) for k in sizes]
+
+    def first(self, k: int) -> Features:
+        """The first k features: those that would be drawn if so many were asked for."""
+        p = len(self.parts)
+        parts = (part.first(len(range(i, k, p))) for i, part in enumerate(self.parts))
+        return Features(tuple(part for part in parts if part.layer.size))
+
+    def in_precision(self, dtype: np.dtype[Any]) -> Features:
+        """The same with layers in single or double precision."""
+        return Features(tuple(part.in_precision(dtype) for part in self.parts))
