@@ -34,9 +34,7 @@ from scipy.special import softmax
 from extreme_entropy import (
     EEKMClassifier,
     EEMClassifier,
-    ELMClassifier,
     ExtremeEntropyClassifier,
-    LSSVMClassifier,
     load,
     persistence,
 )
@@ -110,8 +108,6 @@ def subjects(folder: Path) -> list[Subject]:
         "EEKM": (EEKMClassifier(8, random_state=0), X, names[three].astype(object)),
         "EEKM polynomial": (EEKMClassifier(6, kernel="polynomial", scale="standard"), X, y),
         "leaves": (ExtremeEntropyClassifier(n_leaves=4, n_landmarks=6, random_state=0), X, three),
-        "ELM": (ELMClassifier(8, random_state=0), X, three),
-        "LS-SVM": (LSSVMClassifier(random_state=0), X[:40], y[:40]),
         "uncut": (ExtremeEntropyClassifier(n_landmarks=6, costs={"yes": 2.0}), frame, names[y * 2]),
     }
     found = []

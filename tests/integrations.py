@@ -28,10 +28,7 @@ from extreme_entropy import (
     EEKMClassifierCV,
     EEMClassifier,
     EEMClassifierCV,
-    ELMClassifier,
     ExtremeEntropyClassifier,
-    LSSVMClassifier,
-    WELMClassifier,
 )
 
 ALL, LABELS = load_breast_cancer(return_X_y=True)
@@ -43,9 +40,6 @@ CLASSIFIERS = [
     EEMClassifier(20, random_state=0),
     EEKMClassifier(20, random_state=0),
     ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
-    ELMClassifier(20, random_state=0),
-    WELMClassifier(20, random_state=0),
-    LSSVMClassifier(random_state=0),
 ]
 SEARCHES = [
     EEMClassifierCV([5, 10], cv=3, random_state=0),
@@ -179,7 +173,7 @@ def ensembles():
         VotingClassifier,
     )
 
-    members = [("eem", classifier()), ("elm", ELMClassifier(20, random_state=0))]
+    members = [("eem", classifier()), ("eekm", EEKMClassifier(20, random_state=0))]
     learns(BaggingClassifier(classifier(), 3, random_state=0))
     learns(VotingClassifier(members))
     learns(StackingClassifier(members, cv=3))
@@ -276,7 +270,7 @@ def skrub_tables():
     rows = frame()
     for model in (
         tabular_pipeline(classifier()),
-        tabular_pipeline(ELMClassifier(20, random_state=0)),
+        tabular_pipeline(EEKMClassifier(20, random_state=0)),
     ):
         model.fit(rows, y)
         assert model.score(rows, y) > 0.8

@@ -239,7 +239,6 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # fewer lowers it.
 LINES = {
     "(top)": 990,
-    "baselines": 800,
     "cli": 1520,
     "drawing": 1220,
     "engines": 1070,

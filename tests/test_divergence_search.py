@@ -16,8 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from extreme_entropy import DivergenceSearch, EEKMClassifier, EEMClassifier
-from extreme_entropy.baselines.elm import WELMClassifier
-from extreme_entropy.baselines.lssvm import LSSVMClassifier
 from extreme_entropy.entropy import cauchy_schwarz_divergence, kde_divergence
 from extreme_entropy.errors import InputError
 
@@ -26,8 +24,6 @@ EEM_GRID = {"n_hidden": [5, 20], "activation": ["nsig", "rbf"]}
 CASES = {
     "EEM": (EEM, EEM_GRID),
     "EEKM": (EEKMClassifier(random_state=0), {"n_landmarks": [5, 20], "gamma": [0.1, 1.0]}),
-    "WELM": (WELMClassifier(random_state=0), {"n_hidden": [5, 20]}),
-    "LS-SVM": (LSSVMClassifier(), {"C": [0.1, 10.0]}),
     "SVC": (SVC(), {"C": [0.1, 10.0], "gamma": [0.1, 1.0]}),
     "pipeline": (
         make_pipeline(StandardScaler(), EEMClassifier(random_state=0)),

@@ -9,7 +9,6 @@ from extreme_entropy import (
     EEMClassifier,
     EEMClassifierCV,
     ExtremeEntropyClassifier,
-    LSSVMClassifier,
 )
 from extreme_entropy import mlflow as flavour
 from extreme_entropy.errors import FileFormatError
@@ -44,7 +43,6 @@ def test_a_logged_classifier_is_the_same_to_the_last_bit(store):
     [
         ExtremeEntropyClassifier(n_landmarks=20, random_state=0),
         EEMClassifierCV([5, 10], cv=3, random_state=0),
-        LSSVMClassifier(random_state=0),
     ],
     ids=lambda classifier: type(classifier).__name__,
 )

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import (
     load_breast_cancer,
@@ -29,10 +28,7 @@ from extreme_entropy import (
     EEKMClassifierCV,
     EEMClassifier,
     EEMClassifierCV,
-    ELMClassifier,
     ExtremeEntropyClassifier,
-    LSSVMClassifier,
-    WELMClassifier,
     register_skl2onnx,
 )
 from extreme_entropy.cli.root import root
@@ -225,33 +221,6 @@ def test_priors_and_costs_are_those_of_the_fit(n_classes, costs, priors, tmp_pat
     classifier = plain.with_costs(costs, priors=priors)
     assert (classifier.predict(X) != plain.predict(X)).any()
     assert_same(classifier, X, tmp_path)
-
-
-@pytest.mark.parametrize("n_classes", [2, 4])
-@pytest.mark.parametrize(
-    "classifier",
-    [
-        ELMClassifier(25, random_state=0),
-        ELMClassifier(25, activation="tanimoto", scale="minmax", random_state=0),
-        WELMClassifier(25, activation="rbf", C=10.0, random_state=0),
-        LSSVMClassifier(),
-        LSSVMClassifier(kernel="laplacian", scale="standard"),
-    ],
-    ids=str,
-)
-def test_baselines_export_what_decides(classifier, n_classes, tmp_path):
-    """They have no probabilities."""
-    X, y = table(n_classes)
-    classifier = clone(classifier).fit(X, np.array(["a", "b", "c", "d"])[y])
-    for dtype, close in CLOSE.items():
-        rows = X.astype(dtype)
-        labels, decision = run(exported(classifier, tmp_path, dtype=dtype), {"X": rows})
-        ours = classifier.decision_function(rows.astype(np.float64))
-        assert decision.dtype == dtype
-        assert decision.shape == (len(X), 1 if n_classes == 2 else n_classes)
-        assert abs(decision - ours.reshape(decision.shape)).max() < close * abs(ours).max()
-        differ = labels != classifier.predict(rows.astype(np.float64))
-        assert not differ.any() if dtype == "float64" else differ.mean() < 0.01
 
 
 def test_cross_validated_classifiers_export_the_best(tmp_path):

@@ -20,16 +20,12 @@ from sklearn.exceptions import NotFittedError
 from extreme_entropy import (
     EEKMClassifier,
     EEMClassifier,
-    ELMClassifier,
     ExtremeEntropyClassifier,
-    LSSVMClassifier,
-    WELMClassifier,
     load,
     persistence,
 )
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators.schema import FIELDS, FRESH, LAWS
-from extreme_entropy.tables.model import TableModel
 
 ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
 KERNELS = ["rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
@@ -45,13 +41,6 @@ MACHINES = {
         shrinkage=np.float64(0.25),
         random_state=np.random.RandomState(3),
     ),
-}
-BASELINES = {
-    **{f"ELM {a}": ELMClassifier(20, activation=a, random_state=0) for a in ACTIVATIONS},
-    "ELM sums": ELMClassifier(20, solver="sums", C=10.0, scale="quantile", random_state=0),
-    "WELM": WELMClassifier(20, scale=None, random_state=np.random.RandomState(3)),
-    **{f"LS-SVM {k}": LSSVMClassifier(kernel=k, random_state=0) for k in KERNELS},
-    "LS-SVM gamma": LSSVMClassifier(gamma=np.float32(0.5), balanced=False, max_memory=1e9),
 }
 every_machine = pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
 
@@ -93,38 +82,6 @@ def test_a_loaded_machine_answers_with_the_same_bits(machine, dtype, n_classes, 
     X, y = table(n_classes, dtype=dtype)
     fitted = clone(machine).fit(X, y)
     assert_same_bits(again(fitted, path), fitted, X)
-
-
-@pytest.mark.parametrize("baseline", BASELINES.values(), ids=BASELINES)
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_a_loaded_baseline_answers_with_the_same_bits(baseline, dtype, n_classes, path):
-    """Outputs, labels and what else was fitted, in the precision that it was fitted in."""
-    X, y = table(n_classes, dtype=dtype)
-    frame = pd.DataFrame(X, columns=["a", "b", "c", "d", "é"])
-    fitted = clone(baseline).fit(frame, np.array(["no", "perhaps", "yes"])[y])
-    loaded = again(fitted, path)
-    assert type(loaded) is type(fitted)
-    for name in ("project", "decision_function", "predict"):
-        ours, theirs = getattr(loaded, name)(frame), getattr(fitted, name)(frame)
-        assert ours.dtype == theirs.dtype
-        np.testing.assert_array_equal(ours, theirs)
-    kernel = isinstance(fitted, LSSVMClassifier)
-    for name in ("classes_", "feature_names_in_", "n_features_in_") + (
-        ("alpha_", "intercept_", "gamma_") if kernel else ("beta_",)
-    ):
-        np.testing.assert_array_equal(getattr(loaded, name), getattr(fitted, name))
-    assert type(loaded.fit(X, y)) is type(fitted)
-
-
-def test_a_model_of_a_table_is_never_a_baseline(path, tmp_path):
-    """Those have no sums, which `eem` adds rows to."""
-    X, y = table()
-    ELMClassifier(8, random_state=0).fit(pd.DataFrame(X, columns=list("abcde")), y).save(path)
-    with pytest.raises(FileFormatError, match="one that keeps sums"):
-        TableModel.load(path)
-    with pytest.raises(FileFormatError, match="one that keeps sums"):
-        EEMClassifier(8).fit_batches([(X, y)], checkpoint=path)
 
 
 @every_machine
@@ -505,52 +462,6 @@ def test_a_header_that_makes_no_sense_is_refused(saved, change):
         load(path)
 
 
-HOSTILE_BASELINES = {
-    "estimator is another": set_in("estimator", to="LSSVMClassifier"),
-    "estimator keeps sums": set_in("estimator", to="EEMClassifier"),
-    "no phi": drop("fitted", "feature_map_"),
-    "no outputs": drop("fitted", "readout"),
-    "more fitted": set_in("fitted", "gamma_", to=1.0),
-    "unknown attribute": set_in("fitted", "predict", to=1),
-    "hidden attribute": set_in("fitted", "__class__", to=1),
-    "phi of two layers": lambda values, arrays: values["fitted"].update(two_layers(values, arrays)),
-    "NaN outputs": put("readout", np.full((8, 1), np.nan)),
-    "outputs that overflow": put("readout", np.full((8, 1), 1e200)),
-    "outputs of other features": put("readout", np.ones((7, 1))),
-    "outputs of other classes": put("readout", np.ones((8, 2))),
-    "whole numbers": put("readout", np.ones((8, 1), int)),
-    "other thresholds": put("bias", np.zeros(2)),
-    "one label": put("classes_", [3]),
-    "unknown solver": set_in("parameters", "solver", to="magic"),
-    "no threads": set_in("parameters", "n_jobs", to=0),
-}
-
-
-def two_layers(values, arrays):
-    """φ of twice the features, which EEM may have and ELM not."""
-    phi = values["fitted"]["feature_map_"]
-    [features] = phi["fields"]["leaves"]["tuple"]
-    [part] = features["fields"]["parts"]["tuple"]
-    other = json.loads(json.dumps(part))
-    for field in other["fields"]["layer"]["fields"].values():
-        if isinstance(field, dict):
-            arrays["other." + field["array"]] = arrays[field["array"]]
-            field["array"] = "other." + field["array"]
-    features["fields"]["parts"]["tuple"] = [part, other]
-    arrays["readout"] = np.ones((16, 1))
-    return {"feature_map_": phi}
-
-
-@pytest.mark.parametrize("change", HOSTILE_BASELINES.values(), ids=HOSTILE_BASELINES)
-def test_a_baseline_that_makes_no_sense_is_refused(path, change):
-    """As any other classifier."""
-    X, y = table()
-    ELMClassifier(8, random_state=0).fit(X, y).save(path)
-    rewrite(path, change)
-    with pytest.raises(FileFormatError, match="does not understand"):
-        load(path)
-
-
 def test_what_must_hold_and_what_came_are_told(saved):
     """In one sentence, with the place."""
     path, _, _ = saved
@@ -784,10 +695,8 @@ def dot(a, b):
     [
         EEMClassifier(10, activation=waves),
         EEKMClassifier(10, kernel=dot),
-        ELMClassifier(10, activation=waves),
-        LSSVMClassifier(kernel=dot),
     ],
-    ids=["activation", "kernel", "ELM", "LS-SVM"],
+    ids=["activation", "kernel"],
 )
 def test_code_is_not_saved(machine, path):
     """A callable is refused with the remedy, and no file appears."""
@@ -798,7 +707,7 @@ def test_code_is_not_saved(machine, path):
     assert os.listdir(path.parent) == []
 
 
-@pytest.mark.parametrize("kind", [EEMClassifier, WELMClassifier, LSSVMClassifier])
+@pytest.mark.parametrize("kind", [EEMClassifier, EEKMClassifier])
 def test_an_unfitted_machine_is_not_saved(kind, path):
     """There is nothing to write yet."""
     with pytest.raises(NotFittedError):

@@ -11,12 +11,11 @@ from sklearn.model_selection import cross_val_score
 from extreme_entropy import (
     EEKMClassifier,
     EEMClassifier,
-    LSSVMClassifier,
-    WELMClassifier,
     gmean_score,
 )
 from extreme_entropy.errors import DegenerateWarning
 from extreme_entropy.metrics import gmean_scorer
+from extreme_entropy_paper import LSSVMClassifier, WELMClassifier
 from extreme_entropy_paper.experiments.alternatives import by_parts
 from extreme_entropy_paper.experiments.claims import claims
 from extreme_entropy_paper.experiments.protocol import folds

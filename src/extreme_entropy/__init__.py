@@ -4,8 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .baselines.elm import ELMClassifier, WELMClassifier
-    from .baselines.lssvm import LSSVMClassifier
     from .estimators.classifier import ExtremeEntropyClassifier
     from .estimators.eekm import EEKMClassifier
     from .estimators.eem import EEMClassifier
@@ -26,10 +24,7 @@ __all__ = [
     "EEKMClassifierCV",
     "EEMClassifier",
     "EEMClassifierCV",
-    "ELMClassifier",
     "ExtremeEntropyClassifier",
-    "LSSVMClassifier",
-    "WELMClassifier",
     "gmean_score",
     "load",
     "register_skl2onnx",
@@ -44,10 +39,7 @@ _PLACES = {
     "EEKMClassifierCV": "selection.eekm_cv",
     "EEMClassifier": "estimators.eem",
     "EEMClassifierCV": "selection.eem_cv",
-    "ELMClassifier": "baselines.elm",
     "ExtremeEntropyClassifier": "estimators.classifier",
-    "LSSVMClassifier": "baselines.lssvm",
-    "WELMClassifier": "baselines.elm",
     "gmean_score": "metrics",
     "load": "estimators.saving",
     "register_skl2onnx": "skl2onnx",

@@ -16,7 +16,6 @@
     ├── FewRowsWarning                  a class has too few rows for what was asked
     ├── ForcedWarning                   rows were taken out that may never have been learnt
     ├── IdentifierWarning               columns that only tell rows apart are left out
-    ├── IndefiniteWarning               a kernel matrix is not positive definite to rounding
     ├── PrecisionWarning                whole numbers have more digits than floats
     └── UnseenWarning                   most categories of a column are not those of the first rows
 """
@@ -82,10 +81,6 @@ class ForcedWarning(ExtremeEntropyWarning):
 
 class IdentifierWarning(ExtremeEntropyWarning):
     """Columns that only tell rows apart, such as row numbers or names, are left out."""
-
-
-class IndefiniteWarning(ExtremeEntropyWarning):
-    """A kernel matrix is not positive definite to rounding."""
 
 
 class PrecisionWarning(ExtremeEntropyWarning):

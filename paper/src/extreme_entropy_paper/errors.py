@@ -6,9 +6,12 @@
     ├── DatasetError (OSError)          a data set cannot be had: no network, no file
     │   └── ContentError (ValueError)   what came under its name is not that data set
     └── WorkerError (RuntimeError)      a process of a run was ended from outside
+
+    ExtremeEntropyWarning (UserWarning)
+    └── IndefiniteWarning               a kernel matrix is not positive definite to rounding
 """
 
-from extreme_entropy.errors import ExtremeEntropyError
+from extreme_entropy.errors import ExtremeEntropyError, ExtremeEntropyWarning
 
 
 class DatasetError(ExtremeEntropyError, OSError):
@@ -21,3 +24,7 @@ class ContentError(DatasetError, ValueError):
 
 class WorkerError(ExtremeEntropyError, RuntimeError):
     """A process of a run was ended from outside, for want of memory perhaps."""
+
+
+class IndefiniteWarning(ExtremeEntropyWarning):
+    """A kernel matrix is not positive definite to rounding."""

@@ -28,6 +28,10 @@ class PaperNeurons:
     weights: Array  # (h, d)
     biases: Array  # (h,)
 
+    @property
+    def size(self) -> int:
+        return len(self.weights)
+
     @classmethod
     def draw(cls, activation: str, h: int, d: int, rng: np.random.Generator) -> Self:
         """Neuron by neuron, so that the first of many neurons are those of a smaller layer."""

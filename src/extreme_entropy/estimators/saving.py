@@ -30,9 +30,6 @@ CLASSIFIERS = {
     "EEMClassifier": "extreme_entropy.estimators.eem",
     "EEKMClassifier": "extreme_entropy.estimators.eekm",
     "ExtremeEntropyClassifier": "extreme_entropy.estimators.classifier",
-    "ELMClassifier": "extreme_entropy.baselines.elm",
-    "WELMClassifier": "extreme_entropy.baselines.elm",
-    "LSSVMClassifier": "extreme_entropy.baselines.lssvm",
 }
 PARTS = {cls.__name__: cls for cls in FIELDS}
 SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
@@ -76,7 +73,7 @@ def pack(estimator: Savable, **options: bool) -> tuple[dict[str, Any], dict[str,
         "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
     try:
-        _unpacked(values, arrays, "")
+        unpack(values, arrays, "")
     except FileFormatError as error:
         raise InputError(
             f"Only what can be loaded again is saved; {error.__cause__}. Numbers so large or small "
@@ -122,19 +119,10 @@ def load(path: str | Path | bytes | BinaryIO) -> Any:
     >>> bool((again.predict_proba(X) == classifier.predict_proba(X)).all())
     True
     """
-    return _unpacked(*persistence.read(path), persistence.name_of(path))
+    return unpack(*persistence.read(path), persistence.name_of(path))
 
 
 def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
-    """The classifier with sums in the values and arrays of a file."""
-    estimator = _unpacked(values, arrays, path)
-    with understood(path):
-        known = isinstance(estimator, EntropyClassifier)
-        require(known, "the estimator", "one that keeps sums", type(estimator).__name__)
-    return estimator
-
-
-def _unpacked(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> Any:
     """The classifier in the values and arrays of a file."""
     with understood(path):
         require(isinstance(values, dict), "the header", "an object", type(values).__name__)

@@ -150,12 +150,6 @@ class Numbers:
             require(self.least <= low and high <= most, where, inside, f"{low:g} to {high:g}")
 
 
-class Floats(Numbers):
-    """The same in single or double precision."""
-
-    dtypes: tuple[str, ...] = ("float64", "float32")
-
-
 class Indices(Numbers):
     """The same of whole numbers from 0, or `least`."""
 
@@ -514,8 +508,7 @@ def check_parts(fitted: dict[str, Any], rules: dict[str, Rule]) -> None:
     sorted_labels = sorted_labels and np.array_equal(np.unique(classes), classes)
     require(sorted_labels, "classes_", "two or more labels in increasing order", classes)
     n = len(classes)
-    sizes = {"classes": n, "outputs": 1 if n == 2 else n}
-    sizes["pairs"] = n * (n - 1) // 2
+    sizes = {"classes": n, "pairs": n * (n - 1) // 2}
     for name, rule in rules.items():
         rule.check(fitted[name], sizes, name)
     if "feature_names_in_" in fitted:
@@ -547,18 +540,3 @@ def check_machine(fitted: dict[str, Any], *, one_leaf: bool) -> None:
         require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
         own = [leaf.h for leaf in summary.leaves]
         require(own == sizes, "summary_", "of the features of φ", "not")
-
-
-def check_outputs(fitted: dict[str, Any], more: dict[str, Rule]) -> None:
-    """Raise ValueError unless these are φ and outputs φ(x)β + b of one fitted classifier."""
-    rules: dict[str, Rule] = {
-        "feature_map_": One(FeatureMap),
-        "readout": Floats("features", "outputs"),
-        "bias": Numbers("outputs"),
-    }
-    check_parts(fitted, rules | more)
-    phi = fitted["feature_map_"]
-    parts = [part for features in phi.leaves for part in features.parts]
-    plain = len(parts) == 1 and parts[0].whitening is None
-    require(plain, "feature_map_", "of one layer alone", "not")
-    require(len(fitted["readout"]) == phi.h, "readout", "of the features of φ", "not")

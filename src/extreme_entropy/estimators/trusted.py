@@ -11,7 +11,6 @@ from .schema import FIELDS
 
 # What else classifiers and searches hold, by the module it lies in; many are above this one.
 OTHERS: dict[str, tuple[str, ...]] = {
-    "baselines.least_squares": ("Outputs",),
     "estimators.base": ("Learned", "Solved"),
     "machine.predictor": ("Predictor",),
     "selection.divergence_search": ("DivergenceSearch",),

@@ -1,21 +1,19 @@
-"""A fitted classifier as one ONNX model: rows ↦ labels and probabilities, or outputs."""
+"""A fitted classifier as one ONNX model: rows ↦ labels and probabilities."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from ..features.feature_map import FeatureMap
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
 from .decision import largest, log_odds, probabilities, scores
 from .encoding import Rows, columns_of, encoded, is_coded
-from .features import precision_of_layers, projected, scaled
+from .features import precision_of_layers, scaled
 from .graph import Graph
 from .leaves import averaged
 
@@ -36,42 +34,13 @@ def write_onnx(path: str | Path, make: Callable[[], Any]) -> None:
 def onnx_model(
     predictor: Predictor, names: Sequence[Any] | None, dtype: Any, columns: bool | None
 ) -> Any:
-    """A solved classifier; `names` are those of its columns."""
-    phi, classes = predictor.feature_map, predictor.classes
-    answers = partial(answered, predictor=predictor)
-    return _model(phi, classes, answers, (OUTPUTS[1], len(classes)), names, dtype, columns)
+    """A solved classifier with one input for all columns or one for each; `names` are theirs.
 
-
-def outputs_model(
-    phi: FeatureMap,
-    readout: Array,
-    bias: Array,
-    classes: Array,
-    names: Sequence[Any] | None,
-    dtype: Any,
-    columns: bool | None,
-) -> Any:
-    """A classifier that decides by outputs φ(x)β + b: their sign, or the largest."""
-    answers = partial(_outputs_answered, phi=phi, readout=readout, bias=bias, classes=classes)
-    return _model(phi, classes, answers, ("decision", len(bias)), names, dtype, columns)
-
-
-def _model(
-    phi: Any,
-    classes: Array,
-    answers: Callable[..., None],
-    second: tuple[str, int],
-    names: Sequence[Any] | None,
-    dtype: Any,
-    columns: bool | None,
-) -> Any:
-    """An ONNX model with one input for all columns or one for each, for labels and a second output.
-
-    With None each has its own where some hold text or dates.
+    With columns=None each has its own where some hold text or dates.
     """
     if str(dtype) not in PRECISIONS:
         raise InputError(f"`dtype` must be 'float64' or 'float32'; it is {dtype!r}.")
-    precision, encoding = np.dtype(str(dtype)), phi.encoding
+    precision, encoding = np.dtype(str(dtype)), predictor.feature_map.encoding
     coded = is_coded(encoding)
     if coded and columns is False:
         raise InputError(
@@ -84,12 +53,13 @@ def _model(
     else:
         named, inputs = [], [("X", precision, encoding.d)]
     taken = [name for name, *_ in inputs]
-    outputs = [_unlike(taken, name) for name in (OUTPUTS[0], second[0])]
+    outputs = [_unlike(taken, name) for name in OUTPUTS]
     graph = Graph(taken=[*taken, *outputs])
     matrix = None if named else "X"
     rows = Rows(graph, matrix, {column.position: column.name for column in named})
-    answers(graph, rows=rows, dtype=precision, label=outputs[0], second=outputs[1])
-    kinds = (labels_of(classes).dtype, None), (precision, second[1])
+    answered(graph, predictor, rows, precision, outputs[0], outputs[1])
+    classes = predictor.classes
+    kinds = (labels_of(classes).dtype, None), (precision, len(classes))
     return graph.model(inputs, [(name, *kind) for name, kind in zip(outputs, kinds, strict=True)])
 
 
@@ -118,28 +88,6 @@ def answered(
     if raw:
         p = scored if len(machine.pairs) > 1 else g.beside(g("Neg", scored), scored)
     g.cast(p, dtype, output=second)
-
-
-def _outputs_answered(
-    g: Graph,
-    phi: FeatureMap,
-    readout: Array,
-    bias: Array,
-    classes: Array,
-    rows: Rows,
-    dtype: np.dtype[Any],
-    label: str,
-    second: str,
-) -> None:
-    """Add all that makes labels and outputs of rows, under these names.
-
-    β may be large and of either sign, so that features are in double precision.
-    """
-    z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
-    wide = np.dtype(np.float64)
-    outputs = g("Add", projected(g, phi.only(), readout.T, g.cast(z, wide), wide), bias)
-    g("Gather", labels_of(classes), largest(g, outputs, len(bias)), output=label)
-    g.cast(outputs, dtype, output=second)
 
 
 def labels_of(classes: Array) -> Array:

@@ -27,9 +27,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, LSSVMClassifier, WELMClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.features.neurons import Uniform
 
+from ..elm import WELMClassifier
+from ..lssvm import LSSVMClassifier, memory_needed
 from .jobs import Array, Setting
 
 SIZES = (50, 100, 250, 500, 1000)
@@ -95,7 +97,7 @@ def seed_of(repeat: int, fold: int) -> int:
 def obstacle(model: str, n: int, d: int) -> str | None:
     """Why fits on so many rows are not tried, or None."""
     rows = n * (N_FOLDS - 1) // N_FOLDS
-    need = 8 * rows * (rows + 3 * d) if model.startswith("LS-SVM") else 0  # K, and rows thrice
+    need = memory_needed(rows, d) if model.startswith("LS-SVM") else 0
     if need > MEMORY:
         return f"{model.rsplit('-', 1)[0]} would need {need / 1e9:.0f} GB"
     return None

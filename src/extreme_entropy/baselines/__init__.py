@@ -1,1 +1,0 @@
-"""The baselines of the paper: ELM, WELM and LS-SVM."""
