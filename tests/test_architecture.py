@@ -249,7 +249,7 @@ LINES = {
     "machine": 1520,
     "metrics": 570,
     "moments": 710,
-    "plots": 1890,
+    "plots": 1560,
     "report": 2420,
     "selection": 1900,
     "tables": 3450,

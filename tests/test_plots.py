@@ -30,7 +30,6 @@ from extreme_entropy.errors import InputError
 from extreme_entropy.plots import (
     OperatingDisplay,
     PathDisplay,
-    ProcessDisplay,
     ProjectionDisplay,
     RegionsDisplay,
     RelevanceDisplay,
@@ -42,9 +41,8 @@ import matplotlib.pyplot as plt
 
 CLASSIFIERS = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
 every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=["EEM", "EEKM"])
-ROWS_PICTURES = [ProjectionDisplay, ProcessDisplay, OperatingDisplay, RegionsDisplay]
+ROWS_PICTURES = [ProjectionDisplay, OperatingDisplay, RegionsDisplay]
 all_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES)
-both_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES[:2])
 
 
 @pytest.fixture(autouse=True)
@@ -236,128 +234,6 @@ def test_a_pair_of_many_classes_has_its_own_projection(classifier):
         assert display.class_names == tuple(map(str, two))
 
 
-# ------------------------------------------------------------------------ the process
-
-
-@every_classifier
-@pytest.mark.parametrize("data", [moons, wide])
-def test_the_feature_plane_is_true_to_the_method(classifier, data):
-    """Rows and ellipses in it are φ(x), m± and Σ± by another route, and v is widest across β."""
-    X, y = data()
-    classifier = clone(classifier).fit(X, y)
-    features = ProcessDisplay.from_estimator(classifier, X, y).features
-    phi = classifier.feature_map_(X)
-    np.testing.assert_allclose(features.points[:, 0], classifier.project(X), atol=1e-9)
-
-    # v from the rows: the part of the plane's second coordinate that φ(x) explains.
-    v = np.linalg.lstsq(phi, features.points[:, 1], rcond=None)[0]
-    np.testing.assert_allclose(phi @ v, features.points[:, 1], atol=1e-7)
-    for c, epsilon in enumerate(classifier.shrinkage_):
-        rows = phi[y == classifier.classes_[c]]
-        plain = np.cov(rows.T, bias=True)
-        theirs = (1 - epsilon) * plain + epsilon * np.trace(plain) / len(plain) * np.eye(len(plain))
-        np.testing.assert_allclose(features.means[c, 0], classifier.beta_ @ rows.mean(axis=0))
-        np.testing.assert_allclose(
-            features.covariances[c, 0, 0], classifier.beta_ @ theirs @ classifier.beta_
-        )
-        points = features.points[y == classifier.classes_[c]]
-        np.testing.assert_allclose(features.means[c], points.mean(axis=0), atol=1e-9)
-
-
-def test_v_is_a_unit_vector_across_beta_and_none_is_wider(rng):
-    """Rayleigh: vᵀΣv is the largest of all unit vectors orthogonal to β."""
-    from extreme_entropy.plots.process import _widest_across
-
-    root = rng.normal(size=(12, 12))
-    covariance, beta = root @ root.T, rng.normal(size=12) * 7
-    v = _widest_across(beta, covariance)
-    assert v @ beta == pytest.approx(0, abs=1e-10)
-    assert v @ v == pytest.approx(1)
-    others = rng.normal(size=(500, 12)) + 3 * v
-    others -= np.outer(others @ beta, beta) / (beta @ beta)
-    others /= np.linalg.norm(others, axis=1, keepdims=True)
-    assert (np.einsum("ij,jk,ik->i", others, covariance, others) <= v @ covariance @ v).all()
-
-
-def test_ellipses_lie_at_one_and_two_deviations():
-    """(p − m)ᵀΣ⁻¹(p − m) = k² for each point drawn."""
-    X, y = moons()
-    display = ProcessDisplay.from_estimator(EEMClassifier(30, random_state=0).fit(X, y), X, y)
-    for lines, mean, covariance in zip(
-        display.ellipses_, display.features.means, display.features.covariances, strict=True
-    ):
-        for k, line in enumerate(lines, start=1):
-            away = line.get_xydata() - mean
-            squared = np.einsum("ij,jk,ik->i", away, np.linalg.inv(covariance), away)
-            np.testing.assert_allclose(squared, k**2, rtol=1e-6)
-
-
-@every_classifier
-@pytest.mark.parametrize("costs", [None, {"yes": 5}])
-def test_the_grid_is_what_the_classifier_predicts(classifier, costs):
-    """Probabilities and boundary of two columns; costs move the boundary only."""
-    X, y = moons()
-    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
-    display = ProcessDisplay.from_estimator(classifier, X, y)
-    x, y_, predicted = display.grid
-    rows = np.array([[a, b] for b in y_[::20] for a in x[::20]])
-    np.testing.assert_allclose(
-        predicted.probabilities[::20, ::20].ravel(), classifier.predict_proba(rows)[:, 1], atol=1e-9
-    )
-    for path in display.boundary_.get_paths():
-        near = classifier.decision_function(path.vertices)
-        assert np.median(abs(near)) < 0.02 * abs(predicted.decisions).max()
-
-
-def test_more_columns_are_seen_by_their_principal_components():
-    """Points are the scaled rows' two widest directions, coloured by probability."""
-    X, y = wide()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProcessDisplay.from_estimator(classifier, X, y)
-    scaled = classifier.feature_map_.scaling(X)
-    singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
-    np.testing.assert_allclose(np.linalg.norm(display.inputs.points, axis=0), singular[:2])
-    assert display.inputs.names[0].startswith("principal component 1 (")
-    assert display.grid is None
-    assert display.boundary_ is None
-    np.testing.assert_allclose(display.predicted.probabilities, classifier.predict_proba(X)[:, 1])
-    coloured = [c for c in display.axes_[3].collections if c.get_array() is not None]
-    shown = np.concatenate([np.ma.getdata(c.get_array()) for c in coloured])
-    np.testing.assert_allclose(np.sort(shown), np.sort(display.predicted.probabilities))
-
-
-def test_many_rows_are_thinned_but_all_count_in_the_densities():
-    """Points are a selection; projections are not."""
-    X, y = wide()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProcessDisplay.from_estimator(classifier, X, y, n_points=40)
-    assert len(display.inputs.points) == len(display.features.points) == len(display.positive) == 40
-    assert len(display.projection.projections) == len(y)
-    assert 3 <= display.positive.sum() <= 9
-
-
-def test_awkward_data_can_be_drawn():
-    """One column, one neuron, columns that do not vary, sparse and single-precision rows."""
-    X, y = wide()
-    one = EEMClassifier(1, activation="rbf", random_state=0).fit(X[:, :1], y)
-    ProcessDisplay.from_estimator(one, X[:, :1], y)
-    flat = X[:, :2].copy()
-    flat[:, 1] = 4.0
-    ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(flat, y), flat, y)
-    for rows in (sp.csr_array(X), X.astype(np.float32)):
-        ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(rows, y), rows, y)
-
-
-@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.DegenerateWarning")
-def test_a_classifier_that_cannot_tell_can_be_drawn():
-    """Classes alike to φ: no projection, no threshold, no boundary."""
-    X, y = np.ones((20, 2)), np.arange(20) % 2
-    display = ProcessDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y), X, y)
-    assert not display.projection.threshold_lines_
-    assert display.boundary_ is None
-    display.figure_.canvas.draw()
-
-
 # ------------------------------------------------------------------------ the path
 
 
@@ -490,6 +366,28 @@ def test_two_columns_are_shown_with_the_classifiers_own_regions(classifier, cost
     inside = display.grounds_[1].get_path().contains_points(places[::37])
     clear = np.abs(theirs.ravel()[::37]) > 0.1
     np.testing.assert_array_equal(inside[clear], theirs.ravel()[::37][clear] > 0)
+
+
+@all_rows_pictures
+def test_awkward_data_can_be_drawn(display):
+    """One column, one neuron, columns that do not vary, sparse and single-precision rows."""
+    X, y = wide()
+    flat = np.column_stack([X[:, 0], np.full(len(X), 4.0)])
+    one = EEMClassifier(1, activation="rbf", random_state=0)
+    display.from_estimator(one.fit(X[:, :1], y), X[:, :1], y)
+    for rows in (flat, sp.csr_array(X), X.astype(np.float32)):
+        display.from_estimator(EEMClassifier(20, random_state=0).fit(rows, y), rows, y)
+
+
+def test_more_columns_are_seen_by_their_principal_components():
+    """Points are the scaled rows' two widest directions, named with their share."""
+    X, y = wide()
+    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    display = RegionsDisplay.from_estimator(classifier, X, y)
+    scaled = classifier.feature_map_.scaling(X)
+    singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
+    np.testing.assert_allclose(np.linalg.norm(display.points, axis=0), singular[:2])
+    assert display.axis_names[0].startswith("principal component 1 (")
 
 
 def test_more_columns_are_coloured_by_the_rows_nearest():
@@ -659,18 +557,15 @@ def test_columns_that_cannot_be_drawn_are_refused_in_words():
 # ------------------------------------------------------------------------ the manners of all
 
 
-@both_rows_pictures
-def test_pictures_see_rows_as_a_pipelines_classifier_does(display):
+def test_pictures_see_rows_as_a_pipelines_classifier_does():
     """Earlier steps transform; one step is a pipeline too."""
     X, y = wide()
     pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
-    ours = display.from_estimator(pipeline, X, y)
-    theirs = display.from_estimator(pipeline[-1], pipeline[0].transform(X), y)
-    if display is ProcessDisplay:
-        np.testing.assert_array_equal(ours.inputs.points, theirs.inputs.points)
-        ours, theirs = ours.projection, theirs.projection
-    np.testing.assert_array_equal(ours.projections, theirs.projections)
-    display.from_estimator(make_pipeline(EEMClassifier(20, random_state=0)).fit(X, y), X, y)
+    for display, field in ((ProjectionDisplay, "projections"), (RegionsDisplay, "points")):
+        ours = display.from_estimator(pipeline, X, y)
+        theirs = display.from_estimator(pipeline[-1], pipeline[0].transform(X), y)
+        np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
+        display.from_estimator(make_pipeline(EEMClassifier(20, random_state=0)).fit(X, y), X, y)
 
 
 @all_rows_pictures
@@ -686,9 +581,9 @@ def test_pictures_change_nothing_and_warn_of_nothing(display, classifier, recwar
     assert all(vars(classifier)[name] is value for name, value in before.items())
     assert classifier._solved is solved
     assert not recwarn.list
-    if display is ProcessDisplay:
-        assert drawn.axes_[0].get_xlabel() == "wide"
-        assert drawn.axes_[3].get_ylabel() == "high"
+    if display is RegionsDisplay:
+        assert drawn.ax_.get_xlabel() == "wide"
+        assert drawn.ax_.get_ylabel() == "high"
 
 
 def test_given_axes_are_drawn_on():
@@ -697,27 +592,30 @@ def test_given_axes_are_drawn_on():
     classifier = EEMClassifier(20, random_state=0).fit(X, y)
     figure, axes = plt.subplots(1, 6)
     line = ProjectionDisplay.from_estimator(classifier, X, y, ax=axes[0])
-    process = ProcessDisplay.from_estimator(classifier, X, y, axes=axes[1:5])
+    operating = OperatingDisplay.from_estimator(classifier, X, y, axes=axes[1:4])
+    regions = RegionsDisplay.from_estimator(classifier, X, y, ax=axes[4])
     path = PathDisplay.from_estimator(Searched().fit(), ax=axes[5])
     assert line.ax_ is axes[0]
-    assert list(process.axes_) == list(axes[1:5])
+    assert list(operating.axes_) == list(axes[1:4])
+    assert regions.ax_ is axes[4]
     assert path.ax_ is axes[5]
-    assert line.figure_ is process.figure_ is path.figure_ is figure
+    assert line.figure_ is operating.figure_ is regions.figure_ is path.figure_ is figure
     assert plt.get_fignums() == [figure.number]
     free = figure.add_axes((0.1, 0.1, 0.3, 0.3))
     assert PathDisplay.from_estimator(Searched().fit(), ax=free).ax_ is free
 
 
-def test_a_picture_can_be_drawn_again():
+@all_rows_pictures
+def test_a_picture_can_be_drawn_again(display):
     """Data are kept, so `plot` needs no classifier."""
     X, y = moons()
-    display = ProcessDisplay.from_estimator(EEMClassifier(20, random_state=0).fit(X, y), X, y)
+    display = display.from_estimator(EEMClassifier(20, random_state=0).fit(X, y), X, y)
     first = display.figure_
     assert display.plot() is display
     assert display.figure_ is not first
 
 
-@both_rows_pictures
+@all_rows_pictures
 def test_what_cannot_be_drawn_is_refused_in_words(display):
     """What must hold, what came, what to do."""
     X, y = moons()
@@ -733,28 +631,25 @@ def test_what_cannot_be_drawn_is_refused_in_words(display):
         display.from_estimator(classifier, X, y[1:])
     with pytest.raises(InputError, match=r"among the classes \['no', 'yes'\]"):
         display.from_estimator(classifier, X, np.where(y == "no", "never", "yes"))
-    with pytest.raises(InputError, match="y holds none of 'no'"):
-        display.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
     with pytest.raises(ValueError, match="3 features"):
         display.from_estimator(classifier, np.ones((240, 3)), y)
+    if display is ProjectionDisplay:
+        with pytest.raises(InputError, match="y holds none of 'no'"):
+            display.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
 
 
 def test_the_number_of_classes_and_axes_must_fit():
     """More classes are drawn pair by pair."""
     X, y = ternary()
     classifier = EEMClassifier(20, random_state=0).fit(X, y)
-    with pytest.raises(InputError, match=r"draws two classes; this classifier knows 3.*pair="):
-        ProcessDisplay.from_estimator(classifier, X, y)
     with pytest.raises(InputError, match=r"draws two classes; this classifier knows 3"):
         OperatingDisplay.from_estimator(classifier, X, y)
     for pair in (3, -1):
         with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
             ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
     X, y = moons()
-    with pytest.raises(InputError, match="draws on 4 axes; 3 came"):
-        ProcessDisplay.from_estimator(classifier.fit(X, y), X, y, axes=plt.subplots(3)[1])
     with pytest.raises(InputError, match="draws on 3 axes; 2 came"):
-        OperatingDisplay.from_estimator(classifier, X, y, axes=plt.subplots(2)[1])
+        OperatingDisplay.from_estimator(classifier.fit(X, y), X, y, axes=plt.subplots(2)[1])
     with pytest.raises(InputError, match=r"one of the classes \['no', 'yes'\]; it is 'maybe'"):
         OperatingDisplay.from_estimator(classifier, X, y, positive="maybe")
     with pytest.raises(InputError, match="y holds only 'yes'"):
@@ -792,7 +687,7 @@ def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path):
     drawn = " ".join("".join(text.itertext()) for text in texts)
     # The curves are of one class only.
     names = [*classes[display is OperatingDisplay :]]
-    names += columns if display in (ProcessDisplay, RegionsDisplay) else ()
+    names += columns if display is RegionsDisplay else ()
     for name in names:
         assert name in drawn
 
@@ -806,7 +701,6 @@ def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     remedy = r"needs matplotlib: pip install 'extreme-entropy\[plot\]'"
     for draw in (
         lambda: ProjectionDisplay.from_estimator(classifier, X, y),
-        lambda: ProcessDisplay.from_estimator(classifier, X, y),
         lambda: OperatingDisplay.from_estimator(classifier, X, y),
         lambda: RegionsDisplay.from_estimator(classifier, X, y),
         lambda: RelevanceDisplay.from_estimator(classifier),

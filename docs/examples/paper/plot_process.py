@@ -1,12 +1,11 @@
 """
-From rows to a decision: the paper's picture
-============================================
+From rows to a decision
+=======================
 
-How does an Extreme Entropy Machine classify? Fig. 2 of the paper (W. M. Czarnecki and
-J. Tabor, "Extreme entropy machines: robust information theoretic classification", 2015)
-shows it in four steps, and :obj:`~extreme_entropy.plots.ProcessDisplay` draws them for
-any fitted :obj:`~extreme_entropy.EEMClassifier` or
-:obj:`~extreme_entropy.EEKMClassifier`.
+How does an Extreme Entropy Machine classify? In four steps, as Fig. 2 of the paper
+shows them (W. M. Czarnecki and J. Tabor, "Extreme entropy machines: robust information
+theoretic classification", 2015). The last two can be drawn for any fitted
+:obj:`~extreme_entropy.EEMClassifier` or :obj:`~extreme_entropy.EEKMClassifier`.
 """
 
 # %%
@@ -20,27 +19,24 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import make_moons
 
 from extreme_entropy import EEMClassifier
-from extreme_entropy.plots import ProcessDisplay
+from extreme_entropy.plots import ProjectionDisplay, RegionsDisplay
 
 X, y = make_moons(400, noise=0.2, random_state=0)
 classifier = EEMClassifier.paper("rbf", 100, random_state=0).fit(X, y)
-ProcessDisplay.from_estimator(classifier, X, y)
+fig, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+ProjectionDisplay.from_estimator(classifier, X, y, ax=left)
+RegionsDisplay.from_estimator(classifier, X, y, ax=right)
 plt.show()
 
 # %%
-# From left to right, top to bottom:
-#
-# 1. **Input space.** The rows as they come.
+# 1. **Input space.** The rows as they come, on the right.
 # 2. **Feature space.** Each row passes through a hundred random neurons. In this space
-#    each class has a mean and a covariance of its own, drawn as ellipses. The picture
-#    shows the plane of the operator β and of the direction across it in which the
-#    classes vary most.
-# 3. **The projection.** β projects each row to one number, so that the classes are
-#    separated as far as their variances allow. It comes from a closed form, a linear
-#    system; nothing is trained in rounds. Each class gets a Gaussian there, and the
-#    decision changes where the two cross.
-# 4. **The decision**, taken back to input space: a curved boundary, and probabilities
-#    on either side of it.
+#    each class has a mean and a covariance of its own.
+# 3. **The projection**, on the left. The operator β projects each row to one number, so
+#    that the classes are separated as far as their variances allow. It comes from a
+#    closed form, a linear system; nothing is trained in rounds. Each class gets a
+#    Gaussian there, and the decision changes where the two cross.
+# 4. **The decision**, taken back to input space, on the right: a curved boundary.
 #
 # The same in numbers
 # -------------------
@@ -62,8 +58,6 @@ print(f"divergence  {classifier.divergence_:.2f}")
 # and what lies between the crossings belongs to the narrow class. One threshold could
 # not tell them apart. The rows are made up, with a seed: one column, and one row in
 # five is of the narrow class.
-
-from extreme_entropy.plots import ProjectionDisplay
 
 rng = np.random.default_rng(0)
 narrow, wide = rng.normal(0, 0.5, 200), rng.normal(1, 3, 800)

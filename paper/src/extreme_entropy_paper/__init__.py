@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .elm import ELMClassifier, WELMClassifier
     from .lssvm import LSSVMClassifier
+    from .process_display import ProcessDisplay
 
-__all__ = ["ELMClassifier", "LSSVMClassifier", "WELMClassifier"]
+__all__ = ["ELMClassifier", "LSSVMClassifier", "ProcessDisplay", "WELMClassifier"]
 
 _PLACES = {
     "ELMClassifier": "elm",
     "LSSVMClassifier": "lssvm",
+    "ProcessDisplay": "process_display",
     "WELMClassifier": "elm",
 }
 

@@ -2,7 +2,6 @@
 
 from .operating import OperatingDisplay
 from .path import PathDisplay
-from .process import ProcessDisplay
 from .projection import ProjectionDisplay
 from .regions import RegionsDisplay
 from .relevance import RelevanceDisplay
@@ -10,7 +9,6 @@ from .relevance import RelevanceDisplay
 __all__ = [
     "OperatingDisplay",
     "PathDisplay",
-    "ProcessDisplay",
     "ProjectionDisplay",
     "RegionsDisplay",
     "RelevanceDisplay",

@@ -111,7 +111,7 @@ class PathDisplay:
             raise InputError(
                 f"{cls.__name__} draws the `path_` of a classifier that has chosen its size by "
                 f"cross-validation; {type(classifier).__name__} has none. "
-                "For a single classifier use ProjectionDisplay or ProcessDisplay."
+                "For a single classifier use ProjectionDisplay."
             )
         path = {field.name: getattr(classifier.path_, field.name) for field in fields(cls)}
         return cls(**path).plot(ax)

@@ -68,10 +68,6 @@ class ProjectionDisplay:
     regions_ : list of matplotlib Rectangle
         Where each class wins; empty if not asked for.
 
-    See Also
-    --------
-    ProcessDisplay : The projection beside input and feature space.
-
     Examples
     --------
     >>> from sklearn.datasets import load_breast_cancer

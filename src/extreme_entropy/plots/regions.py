@@ -8,14 +8,15 @@ no row, so there the ground has the colour predicted for most of its nearest row
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
+from ..engines.threads import dense
 from ..metrics import predicted_classes
 from .inputs import inputs_to_draw, project_rows
-from .process import grid_over, input_plane
 from .style import (
     CLASS_COLOURS,
     CURVE_COLOURS,
@@ -38,6 +39,13 @@ Array = np.ndarray[Any, Any]
 MOST_POINTS = 800  # drawn one by one, of all classes together
 ACROSS, DOWN = 80, 120  # points of the grid
 NEIGHBOURS = 15  # odd, so that two classes never tie
+
+
+class InputPlane(NamedTuple):
+    """Rows in two dimensions."""
+
+    points: Array  # (n, 2)
+    names: tuple[str, str]  # of the axes
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -77,10 +85,6 @@ class RegionsDisplay:
         The rows of each class.
     rings_ : matplotlib PathCollection
         Around misclassified rows.
-
-    See Also
-    --------
-    ProcessDisplay : Probabilities in input space, beside feature space and the projection.
 
     Examples
     --------
@@ -237,6 +241,34 @@ class RegionsDisplay:
             linewidths=0.4,
             zorder=2,
         )
+
+
+def input_plane(classifier: Any, X: Any) -> InputPlane:
+    """Rows by their two columns, or by two principal components of more, once scaled."""
+    rows = dense(X)
+    d = rows.shape[1]
+    names = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
+    names = names or [f"column {i}" for i in range(d)]
+    if d == 1:
+        return InputPlane(
+            np.column_stack([rows[:, 0], np.zeros(len(rows))]), (escaped(names[0]), "")
+        )
+    if d == 2:
+        return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
+    pca = PCA(2, random_state=0)
+    with np.errstate(invalid="ignore"):  # rows that are all alike
+        points = pca.fit_transform(classifier.feature_map_.scaled(rows))
+    shares = 100 * np.nan_to_num(pca.explained_variance_ratio_)
+    first, second = (f" ({share:.0f}\N{NO-BREAK SPACE}%)" for share in shares)
+    return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
+
+
+def grid_over(points: Array, across: int, down: int) -> tuple[Array, Array]:
+    """A grid over the room that points take, and a little more."""
+    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
+    margin = np.where(high > low, 0.05 * (high - low), 0.5)
+    low, high = low - margin, high + margin
+    return np.linspace(low[0], high[0], across), np.linspace(low[1], high[1], down)
 
 
 def strips(heights: Array, x: Array, y: Array) -> list[tuple[float, float, float, float]]:

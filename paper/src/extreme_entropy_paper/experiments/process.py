@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.datasets import make_moons
 
 from extreme_entropy import EEMClassifier
-from extreme_entropy.plots import ProcessDisplay
 
+from ..process_display import ProcessDisplay
 from ..store import Row
 from .jobs import Array, Job
 from .pictures import svg

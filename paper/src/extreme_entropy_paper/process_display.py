@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import eigh
-from sklearn.decomposition import PCA
 
-from ..engines.threads import dense
-from ..errors import InputError
-from ..machine.operator import shrink
-from .inputs import inputs_to_draw, project_rows
-from .projection import ProjectionDisplay
-from .style import (
+from extreme_entropy.errors import InputError
+from extreme_entropy.machine.operator import shrink
+from extreme_entropy.plots import ProjectionDisplay
+from extreme_entropy.plots.inputs import inputs_to_draw, project_rows
+from extreme_entropy.plots.regions import InputPlane, grid_over, input_plane
+from extreme_entropy.plots.style import (
     CLASS_COLOURS,
     CLASS_MARKERS,
     INK,
@@ -45,13 +44,6 @@ Array = np.ndarray[Any, Any]
 MOST_POINTS = 2000  # drawn one by one
 GRID = 200  # points along each side of the input space
 DEVIATIONS = (1, 2)  # at which ellipses are drawn
-
-
-class InputPlane(NamedTuple):
-    """Rows in two dimensions."""
-
-    points: Array  # (n, 2)
-    names: tuple[str, str]  # of the axes
 
 
 class FeaturePlane(NamedTuple):
@@ -123,7 +115,7 @@ class ProcessDisplay:
     --------
     >>> from sklearn.datasets import make_moons
     >>> from extreme_entropy import EEMClassifier
-    >>> from extreme_entropy.plots import ProcessDisplay
+    >>> from extreme_entropy_paper import ProcessDisplay
     >>> X, y = make_moons(200, noise=0.2, random_state=0)
     >>> classifier = EEMClassifier(50, random_state=0).fit(X, y)
     >>> display = ProcessDisplay.from_estimator(classifier, X, y)
@@ -304,32 +296,12 @@ def _finish(ax: Axes, title: str, names: tuple[str, str], handles: Any, labels: 
     title_and_legend(ax, title, handles, labels)
 
 
-def input_plane(classifier: Any, X: Any) -> InputPlane:
-    """Rows by their two columns, or by two principal components of more, once scaled."""
-    rows = dense(X)
-    d = rows.shape[1]
-    names = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
-    names = names or [f"column {i}" for i in range(d)]
-    if d == 1:
-        return InputPlane(
-            np.column_stack([rows[:, 0], np.zeros(len(rows))]), (escaped(names[0]), "")
-        )
-    if d == 2:
-        return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
-    pca = PCA(2, random_state=0)
-    with np.errstate(invalid="ignore"):  # rows that are all alike
-        points = pca.fit_transform(classifier.feature_map_.scaled(rows))
-    shares = 100 * np.nan_to_num(pca.explained_variance_ratio_)
-    first, second = (f" ({share:.0f}\N{NO-BREAK SPACE}%)" for share in shares)
-    return InputPlane(points, (f"principal component 1{first}", f"principal component 2{second}"))
-
-
 def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     """Rows and classes in the plane of β and v."""
     beta = classifier.beta_
     moments = classifier.summary_.leaves[0]
     classes = [shrink(moments.of_class(c), classifier.shrinkage) for c in range(2)]
-    plane = np.array([beta, _widest_across(beta, classes[0].covariance + classes[1].covariance)])
+    plane = np.array([beta, widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return FeaturePlane(
         project_rows(classifier, X, plane),
         np.array([plane @ one.mean for one in classes]),
@@ -337,7 +309,7 @@ def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     )
 
 
-def _widest_across(beta: Array, covariance: Array) -> Array:
+def widest_across(beta: Array, covariance: Array) -> Array:
     """The unit direction orthogonal to β along which the covariance is largest."""
     size = np.linalg.norm(beta)
     along = beta / size if size else beta
@@ -363,11 +335,3 @@ def _grid(classifier: Any, points: Array, dtype: np.dtype[Any]) -> PredictedGrid
     rows = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2).astype(dtype)
     predicted = _predict(classifier, rows)
     return PredictedGrid(x, y, Predicted(*(part.reshape(GRID, GRID) for part in predicted)))
-
-
-def grid_over(points: Array, across: int, down: int) -> tuple[Array, Array]:
-    """A grid over the room that points take, and a little more."""
-    low, high = points.min(axis=0).astype(float), points.max(axis=0).astype(float)
-    margin = np.where(high > low, 0.05 * (high - low), 0.5)
-    low, high = low - margin, high + margin
-    return np.linspace(low[0], high[0], across), np.linspace(low[1], high[1], down)
