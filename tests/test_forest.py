@@ -20,6 +20,7 @@ from extreme_entropy import (
 )
 from extreme_entropy.drawing.growing import ForestSpec
 from extreme_entropy.errors import (
+    DegenerateWarning,
     FewRowsWarning,
     FileFormatError,
     ForgetError,
@@ -307,6 +308,17 @@ def test_projections_are_log_odds_of_leaves_averaged(n_leaves):
                 odds += log_ratio(t[0], pair.means, pair.variances)
             expected[row] += share * odds
     np.testing.assert_allclose(classifier.project(X)[::7], expected[::7], atol=1e-8)
+
+
+def test_classes_whose_rows_are_all_alike_tie_exactly():
+    """A leaf that holds all rows shifts no odds, so that no label is decided by rounding."""
+    X, y = np.full((56, 1), 7.0), np.repeat([0, 1, 2], [2, 28, 26])
+    with pytest.warns(DegenerateWarning):
+        classifier = ExtremeEntropyClassifier(n_landmarks=8, random_state=0).fit(X, y)
+    assert all(not leaf.shifts.any() for leaf in classifier.machine_.leaves)
+    with pytest.warns(DegenerateWarning):
+        weighted = classifier.twin().fit(X, y, np.full(56, 1 / 56))
+    np.testing.assert_array_equal(weighted.predict(X), classifier.predict(X))
 
 
 def test_a_leaf_without_a_class_answers_from_smoothed_counts():

@@ -91,9 +91,9 @@ def _solve_leaf(
     moments: FoldMoments, totals: Array, worth_of_one: float, execute: Executor = serial
 ) -> tuple[Leaf, Solution | None]:
     """A leaf, where classes have such total weights in all leaves."""
-    shares, totals = totals / totals.sum(), totals * worth_of_one
-    n = moments.counts.sum(axis=1) * worth_of_one
-    smoothed = np.log(n + SMOOTHING * shares) - np.log(shares)
+    n, totals = moments.counts.sum(axis=1) * worth_of_one, totals * worth_of_one
+    # ln((n + SMOOTHING · share) / share), equal to the last bit where a leaf holds all rows.
+    smoothed = np.log(n / totals * totals.sum() + SMOOTHING)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
     # All rows of a class are enough, however few; rounding may take a little from their weight.
