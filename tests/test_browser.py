@@ -28,7 +28,10 @@ from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier, gmean_score
 from extreme_entropy.errors import DegenerateWarning
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.plots import OperatingDisplay, RegionsDisplay
-from extreme_entropy.report import About, build_report, numbers
+from extreme_entropy.report import About, numbers
+from extreme_entropy.report.build import report_on_batches
+from extreme_entropy.report.classifiers import reported
+from extreme_entropy.report.report_settings import ReportSettings
 from extreme_entropy.report.text import visible
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -122,10 +125,11 @@ def fitted(case):
     return classifier, *CASES[case](seed=1)
 
 
-@pytest.fixture(autouse=True)
-def every_map(monkeypatch):
-    """The map is drawn, although the columns' principal plane says little."""
-    monkeypatch.setattr("extreme_entropy.report.plane.APART", -1.0)
+def build_report(estimator, X, y, *, about=None, **settings):
+    """A page with its map, although the columns' principal plane may say little."""
+    sizes = ReportSettings(separation=-1.0, **settings)
+    subject = reported(estimator, y)
+    return report_on_batches(subject, [(X, y)], lambda: about or About(), sizes)
 
 
 @cache
@@ -344,13 +348,11 @@ def test_a_classifier_without_thresholds_can_be_played_with(open_page):
     assert "never changes" in page.text_content("#thresholds")
 
 
-def test_many_rows_are_near_and_the_page_says_so(open_page, monkeypatch):
+def test_many_rows_are_near_and_the_page_says_so(open_page):
     """A class beyond the limit stands by its quantiles."""
-    for name, value in (("live.MOST_ROWS", 1000), ("live.SURE", 200), ("live.QUANTILES", 500)):
-        monkeypatch.setattr(f"extreme_entropy.report.{name}", value)
     classifier = EEMClassifier(40, random_state=0).fit(*overlapping())
     X, y = overlapping(3000, seed=1)
-    page = open_page(build_report(classifier, X, y))
+    page = open_page(build_report(classifier, X, y, page_rows=1000, sure_rows=200, quantiles=500))
     matrix = confusion_matrix(y, classifier.predict(X))
     assert numbers_on(page)["cells"] == matrix.tolist()  # of the model as it is, all are counted
     page.fill("#cost1", "3")

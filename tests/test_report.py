@@ -42,22 +42,27 @@ from extreme_entropy import (
     ExtremeEntropyClassifier,
     gmean_score,
 )
+from extreme_entropy.cli.evaluate import score_lines
+from extreme_entropy.cli.report import left_out
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
+from extreme_entropy.metrics import ScoreInterval
 from extreme_entropy.report import About, build_report, write_report
 from extreme_entropy.report import rows as rows_module
-from extreme_entropy.report.build import compared_sizes, write_page
+from extreme_entropy.report.build import compared_sizes, report_on_batches, write_page
 from extreme_entropy.report.classifiers import reported
-from extreme_entropy.report.columns import explained_rows, important_columns
+from extreme_entropy.report.evaluation import METRICS, Metric, evaluate
 from extreme_entropy.report.evidence import collect as collect_of
-from extreme_entropy.report.live import MOST_ROWS, points_of
-from extreme_entropy.report.matrix import shown_matrix, worst_confusions
+from extreme_entropy.report.live import points_of
 from extreme_entropy.report.numbers import amount, count, percent, times
-from extreme_entropy.report.page import class_name
+from extreme_entropy.report.page import SECTIONS, render
 from extreme_entropy.report.ranking import rank
+from extreme_entropy.report.report_settings import ReportSettings
 from extreme_entropy.report.rows import cell_text
-from extreme_entropy.report.scores import possible_mistakes, score_cards
-from extreme_entropy.report.table import left_out
+from extreme_entropy.report.sections.importance import explained_rows, important_columns
+from extreme_entropy.report.sections.matrix import shown_matrix
+from extreme_entropy.report.sections.short import possible_mistakes, score_cards, worst_confusions
+from extreme_entropy.report.subject import Section, SectionContent, class_name, subject_of
 from extreme_entropy.report.text import json_block, visible
 
 HOSTILE = [
@@ -90,9 +95,14 @@ def page(classifier):
     return build_report(classifier, *overlapping(seed=1))
 
 
-def collect(classifier, batches):
+def collect(classifier, batches, **settings):
     """Evidence of a classifier of this library."""
-    return collect_of(reported(classifier), batches)
+    return collect_of(reported(classifier), batches, ReportSettings(**settings))
+
+
+def report_with(classifier, X, y, **settings):
+    """A page of other sizes."""
+    return report_on_batches(reported(classifier), [(X, y)], About, ReportSettings(**settings))
 
 
 class Parsed(HTMLParser):
@@ -133,7 +143,8 @@ def text_at(page, name):
 def test_scores_are_those_that_scikit_learn_gives(classifier):
     """GMean, balanced accuracy, AUC and Brier of `predict` and `predict_proba`."""
     X, y = overlapping(seed=1)
-    scores = {score.name: score for score in score_cards(collect(classifier, [(X, y)]))}
+    cards = score_cards(collect(classifier, [(X, y)]).evaluation)
+    scores = {card.name: card.interval for card in cards}
     p, said = classifier.predict_proba(X)[:, 1], classifier.predict(X)
     assert scores["GMean"].value == pytest.approx(gmean_score(y, said), rel=1e-12)
     ours = scores["Balanced accuracy"].value
@@ -218,7 +229,7 @@ def test_the_page_says_what_the_data_are(classifier):
 
 def share_learnt(classifier, X, y):
     """The share of rows that a report takes for those of the fit."""
-    return reported(classifier).share_learnt(collect(classifier, [(X, y)]).sketch)
+    return collect(classifier, [(X, y)]).evaluation.share_learnt
 
 
 @pytest.mark.parametrize(
@@ -273,9 +284,8 @@ def test_rows_that_are_few_and_come_often_are_known_only_all_together():
     assert share_learnt(classifier, X[:1000], y[:1000]) == 1
 
 
-def test_rows_are_drawn_from_all_of_a_long_file(classifier, monkeypatch):
+def test_rows_are_drawn_from_all_of_a_long_file(classifier):
     """Early batches have as many as late ones, within a factor of two."""
-    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_DRAWN", 3000)
     X, y = overlapping(200)
     stamped = [np.column_stack([X[:, :4], np.full(200, float(i))]) for i in range(120)]
     rows = collect(classifier, [(part, y) for part in stamped]).rows
@@ -299,23 +309,23 @@ def test_batches_are_as_good_as_all_rows_at_once(classifier):
     parts = collect(classifier, ((X[i : i + 70], y[i : i + 70]) for i in range(0, 3000, 70)))
     np.testing.assert_array_equal(whole.labels, parts.labels)
     np.testing.assert_allclose(whole.values, parts.values, rtol=1e-9)
-    np.testing.assert_array_equal(whole.confusion, parts.confusion)
-    np.testing.assert_array_equal(whole.sketch.keys, parts.sketch.keys)
-    assert whole.auc == parts.auc
-    assert whole.brier.value == pytest.approx(parts.brier.value, rel=1e-9)
+    ours, theirs = whole.evaluation, parts.evaluation
+    np.testing.assert_array_equal(ours.confusion, theirs.confusion)
+    np.testing.assert_array_equal(ours.sketch.keys, theirs.sketch.keys)
+    assert ours.auc == theirs.auc
+    brier = [dict(one.probabilities[one.priors])["brier"].value for one in (ours, theirs)]
+    assert brier[0] == pytest.approx(brier[1], rel=1e-9)
     assert [row.number for row in whole.telling] == [row.number for row in parts.telling]
     for evidence in (whole, parts):
         assert len(evidence.row_labels) == evidence.rows.shape[0] <= 800
         assert (evidence.row_labels == 1).sum() == min(375, 400)
 
 
-def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier, monkeypatch):
+def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier):
     """Counts of them are exact; quantiles stand for the others, and the sum is that of all rows."""
-    monkeypatch.setattr("extreme_entropy.report.live.MOST_ROWS", 1000)
-    monkeypatch.setattr("extreme_entropy.report.live.SURE", 300)
-    monkeypatch.setattr("extreme_entropy.report.live.QUANTILES", 200)
+    settings = ReportSettings(page_rows=1000, sure_rows=300, quantiles=200)
     evidence = collect(classifier, [overlapping(4000, seed=4)])
-    common, rare = points_of(reported(classifier), evidence)
+    common, rare = points_of(reported(classifier), evidence, settings)
     assert (len(common.values), common.exact) == (500, 300)
     assert (len(rare.values), rare.exact) == (500, 500)
     ratio = classifier.machine_.curves[0].log_ratio
@@ -327,20 +337,21 @@ def test_of_many_rows_the_most_suspicious_are_there_one_by_one(classifier, monke
     for t in np.linspace(own.min(), own.max(), 30):
         counted, true = weights[shown > t].sum(), (own > t).sum()
         assert counted == pytest.approx(true, abs=1e-6 if true <= 300 else 1.5 * 3200 / 200)
-    assert MOST_ROWS == 20_000
+    assert ReportSettings().page_rows == 20_000
 
 
-def test_very_many_rows_are_sampled_and_counts_stay_exact(classifier, monkeypatch):
+def test_very_many_rows_are_sampled_and_counts_stay_exact(classifier):
     """A rare class is kept whole; the sample does not depend on the batches."""
-    monkeypatch.setattr("extreme_entropy.report.evidence.MOST_KEPT", 1200)
     X, y = overlapping(4000, seed=5)
-    whole = collect(classifier, [(X, y)])
-    parts = collect(classifier, ((X[i : i + 170], y[i : i + 170]) for i in range(0, 4000, 170)))
+    whole = collect(classifier, [(X, y)], kept_rows=1200)
+    batches = ((X[i : i + 170], y[i : i + 170]) for i in range(0, 4000, 170))
+    parts = collect(classifier, batches, kept_rows=1200)
     assert whole.sampled
     assert np.bincount(whole.labels).tolist() == [600, 500]
     assert whole.counts.tolist() == [3500, 500]
     np.testing.assert_array_equal(
-        whole.confusion, confusion_matrix(y, classifier.predict(X), labels=classifier.classes_)
+        whole.evaluation.confusion,
+        confusion_matrix(y, classifier.predict(X), labels=classifier.classes_),
     )
     np.testing.assert_allclose(np.sort(whole.values, 0), np.sort(parts.values, 0), rtol=1e-9)
     assert whole.weights.sum() == pytest.approx(4000)
@@ -348,11 +359,11 @@ def test_very_many_rows_are_sampled_and_counts_stay_exact(classifier, monkeypatc
     assert abs(kept.mean() - mean) < 4 * kept.std() / np.sqrt(600)
     some = np.bincount(whole.labels[whole.proportional()])
     assert some[1] / some[0] == pytest.approx(1 / 7, abs=0.01)
-    page = build_report(classifier, X, y)
+    page = report_with(classifier, X, y, kept_rows=1200)
     assert "a random sample of 1,100 of them" in page
     assert "fitted on these very rows" not in page
     again = EEMClassifier(20, random_state=0).fit(X, y)
-    assert "fitted on these very rows" in build_report(again, X, y)
+    assert "fitted on these very rows" in report_with(again, X, y, kept_rows=1200)
 
 
 def test_memory_does_not_grow_with_the_rows(tmp_path):
@@ -363,14 +374,14 @@ def test_memory_does_not_grow_with_the_rows(tmp_path):
         "from extreme_entropy.report import About\n"
         "from extreme_entropy.report.build import report_on_batches\n"
         "from extreme_entropy.report.classifiers import reported\n"
-        "from extreme_entropy.report import evidence\n"
-        "evidence.MOST_KEPT = 20_000\n"
+        "from extreme_entropy.report.report_settings import ReportSettings\n"
+        "settings = ReportSettings(kept_rows=20_000)\n"
         "def batch(seed):\n"
         "    rng = np.random.default_rng(seed)\n"
         "    y = rng.integers(0, 6, 10_000)\n"
         "    return rng.normal(size=(10_000, 4)) + y[:, None], y\n"
         "c = EEMClassifier(20, random_state=0).fit(*batch(0))\n"
-        "report_on_batches(reported(c), map(batch, range(int(sys.argv[1]))), About)\n"
+        "report_on_batches(reported(c), map(batch, range(int(sys.argv[1]))), About, settings)\n"
         "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)\n"
     )
     peaks = []
@@ -837,8 +848,8 @@ def test_the_cheapest_point_is_that_of_all_thresholds():
             miss * (score <= cut)[y == "fraud"].sum() + alarm * (score > cut)[y == "honest"].sum()
             for cut in [*score, np.inf, -np.inf]
         ]
-        k = ranking.cheapest(miss, alarm)
-        assert ranking.costs(miss, alarm)[k] == min(tried)
+        point = ranking.cheapest(miss, alarm)
+        assert point.cost(ranking.total, miss, alarm) == min(tried)
     order = np.argsort(-score, kind="stable")
     for n in (1, 10, 480, 6000):
         assert ranking.found_within(n) == (y == "fraud")[order[:n]].sum()
@@ -850,7 +861,7 @@ def test_rows_of_equal_probability_cannot_be_cut_apart():
     with pytest.warns(DegenerateWarning):
         classifier = EEMClassifier(5, random_state=0).fit(X, y)
     ranking = rank(reported(classifier), collect(classifier, [(X, y)]), 1)
-    assert ranking.flagged.tolist() == [0, 40]
+    assert ranking.points.flagged.tolist() == [0, 40]
     assert ranking.found_within(10) == 5
 
 
@@ -884,7 +895,8 @@ def test_the_column_that_matters_is_named(make):
     classifier = make().fit(*one_column_matters())
     subject = reported(classifier, one_column_matters(1)[1])
     evidence = collect_of(subject, [one_column_matters(1)])
-    found = important_columns(subject, evidence, [f"c{j}" for j in range(6)])
+    names = [f"c{j}" for j in range(6)]
+    found = important_columns(subject, evidence, names, ReportSettings())
     assert found.names[int(found.shares.argmax())] == "c3"
     assert found.shares.max() > 0.5 or not found.shuffled
     assert found.shares.sum() == pytest.approx(1)
@@ -908,7 +920,7 @@ def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
     X_new, y_new = X[1::2].reset_index(drop=True), y[1::2]
     subject = reported(classifier)
     evidence = collect_of(subject, [(X_new, y_new)])
-    rows = explained_rows(subject, evidence, list(X), evidence.rare)
+    rows = explained_rows(subject, evidence, list(X), evidence.rare, ReportSettings())
     assert {row.kind for row in rows} >= {"Sure hit", "Close decision"}
     shares = {c: float((y_new == c).mean()) for c in ("bad", "good")}
     p = classifier.with_costs(priors=shares).predict_proba(X_new)[:, 0]
@@ -992,7 +1004,7 @@ def test_probabilities_of_any_classifier_are_kept():
         np.testing.assert_allclose(subject.machine_.probabilities(values), p, rtol=1e-9)
         evidence = collect_of(subject, [(X[1::2], y[1::2])])
         theirs = confusion_matrix(y[1::2], classifier.predict(X[1::2]))
-        np.testing.assert_array_equal(evidence.confusion, theirs)
+        np.testing.assert_array_equal(evidence.evaluation.confusion, theirs)
         for pair, (i, j) in enumerate(subject.machine_.pairs):
             n = evidence.counts
             odds = np.log(p[:, j] / p[:, i]) - np.log(n[j] / n[i])
@@ -1055,7 +1067,7 @@ def test_the_worst_confusions_are_told_and_shaded():
     assert first.share == 25 / confusion[3].sum()
     assert (second.true, second.predicted) == (20, 1)
     assert worst_confusions(np.diag([3, 4, 5])) == []
-    shown = shown_matrix(confusion)
+    shown = shown_matrix(confusion, most_classes=30, shades=9)
     assert len(shown.classes) == 30
     assert shown.left_out == 10
     assert {1, 3, 7, 20} <= set(shown.classes)
@@ -1200,3 +1212,39 @@ def test_the_class_to_be_found_is_that_of_the_training_rows(rng):
     evidence = collect_of(reported(classifier), [(X[rows], y[rows])])
     assert evidence.counts[0] > evidence.counts[1]
     assert classifier.classes_[evidence.rare] == "ill"
+
+
+# ------------------------------------------------------------------------ what may be added
+
+
+def test_a_metric_is_one_entry_in_a_list(classifier):
+    """The page shows it, the command prints it and `--json` writes it."""
+    X, y = overlapping(seed=1)
+
+    def accuracy(evaluation):
+        share = float(np.trace(evaluation.confusion)) / evaluation.rows
+        return ScoreInterval(share, share, share)
+
+    toy = Metric("accuracy", "Accuracy", lambda n: "Rows predicted correctly.", accuracy)
+    page = report_with(classifier, X, y, metrics=(*METRICS, toy))
+    expected = f"{(classifier.predict(X) == y).mean():.3f}"
+    assert re.search(rf"Accuracy</h3>\s*<p class=\"big\">{expected}", page)
+    assert "Rows predicted correctly." in page
+    evaluation = evaluate(reported(classifier), [(X, y)], metrics=(*METRICS, toy))
+    assert f"Accuracy            {expected}" in "\n".join(score_lines(["a", "b"], evaluation))
+    assert [metric.key for metric, _ in evaluation.scores()][-1] == "accuracy"
+
+
+def test_a_section_is_one_entry_in_a_list(classifier):
+    """A function that returns its content, or None, and a template that reads it."""
+    X, y = overlapping(seed=1)
+    evidence = collect(classifier, [(X, y)])
+    subject = subject_of(reported(classifier), evidence, About(), ReportSettings())
+    one, none = (
+        Section("curves.html", content) for content in (SECTIONS[5].content, lambda _: None)
+    )
+    page = render(subject, [one, none])
+    assert "Trade-offs and calibration" in page
+    assert "In short" not in page
+    assert list(data_of(page)["frames"]) == ["roc", "precision_recall", "reliability"]
+    assert isinstance(one.content(subject), SectionContent)

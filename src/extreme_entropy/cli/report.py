@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,6 +20,10 @@ from .output import (
     na_option,
     prepare_output,
 )
+
+if TYPE_CHECKING:
+    from ..report import About
+    from ..tables.model import LabelledRows, TableModel
 
 PAGES = (".html", ".htm")
 
@@ -55,7 +61,9 @@ def report(
     be changed on it.
     """
     from ..errors import InputError
-    from ..report.table import write_table_report
+    from ..report.build import report_on_batches, write_page
+    from ..report.classifiers import reported
+    from ..tables.model import LabelledRows
 
     prepare_output(output, data)
     if output.suffix.lower() not in PAGES:
@@ -63,14 +71,44 @@ def report(
             f"The name of a report must end in {' or '.join(PAGES)}, since it is a web page; got "
             f"{str(output)!r}. For a PDF, open the page in a browser and print it."
         )
-    write_table_report(
-        output,
-        *model_and_table(model, data, decision, encoding, na),
-        title=title,
-        command=command_line(),
-        progress=True,
+    fitted, source = model_and_table(model, data, decision, encoding, na)
+    rows = LabelledRows(fitted, source, "report on", progress="reading")
+    page = report_on_batches(
+        reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
     )
+    write_page(output, page)
     if as_json:
         echo_json({"report_file": str(output), "model_file": str(model), "data": str(data)})
     else:
         click.echo(f"Written: {output}")
+
+
+def _about(fitted: TableModel, rows: LabelledRows, name: str, title: str) -> About:
+    """What a report says of a model of a table, when all rows were read."""
+    from ..report import About
+
+    facts = fitted.facts
+    return About(
+        title=title,
+        data=Path(name).name,
+        learnt_from=Path(facts.source).name,
+        target=fitted.target,
+        columns=[column.name for column in fitted.columns.used],
+        missing=rows.missing,
+        left_out=rows.rows_without_label,
+        commands=[command for command in (facts.command, command_line()) if command],
+        versions=facts.versions,
+        seed=facts.seed,
+        warnings=[*facts.warnings, *left_out(fitted.columns.dropped)],
+        estimate=facts.estimate,
+        baseline=facts.estimate.baseline if facts.estimate else None,
+    )
+
+
+def left_out(dropped: Mapping[str, str]) -> list[str]:
+    """Sentences on columns that were not used, but for those that the user took out."""
+    return [
+        f"Column {name} was left out: {reason}"
+        for name, reason in dropped.items()
+        if not reason.startswith("left out by --drop")
+    ]

@@ -14,6 +14,7 @@ from ..files import written_whole
 from ..pipelines import at_last_step, last_step
 from .about import About
 from .classifiers import Reported, reported
+from .report_settings import ReportSettings
 
 
 def build_report(estimator: Any, X: Any, y: Any, *, about: About | None = None) -> str:
@@ -89,7 +90,10 @@ def write_page(path: str | Path, page: str) -> None:
 
 
 def report_on_batches(
-    classifier: Reported, batches: Iterable[tuple[Any, Any]], about: Callable[[], About]
+    classifier: Reported,
+    batches: Iterable[tuple[Any, Any]],
+    about: Callable[[], About],
+    settings: ReportSettings | None = None,
 ) -> str:
     """A report on rows that come in batches, of which a bounded part is kept.
 
@@ -104,8 +108,11 @@ def report_on_batches(
             ) from error
     from .evidence import collect
     from .page import render
+    from .subject import subject_of
 
-    return render(classifier, collect(classifier, batches), about())
+    settings = settings or ReportSettings()
+    evidence = collect(classifier, batches, settings)
+    return render(subject_of(classifier, evidence, about(), settings))
 
 
 def _innermost(estimator: Any, X: Any, about: About) -> tuple[Any, Any, About]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 from xml.etree import ElementTree
@@ -20,7 +21,6 @@ from ..plots.style import CLASS_COLOURS, CURVE_COLOURS
 
 SVG = "{http://www.w3.org/2000/svg}"
 LINK = "{http://www.w3.org/1999/xlink}href"
-MARK = "mark-"
 
 # What a colour is for. The page's style sheet says what each looks like.
 ROLES = {
@@ -28,7 +28,9 @@ ROLES = {
     "#262626": "ink",
     "#ffffff": "paper",
     **{colour.lower(): f"hue{i}" for i, colour in enumerate(CURVE_COLOURS[:-1])},
+    **{colour.lower(): f"hue{i}" for i, colour in enumerate(CLASS_COLOURS)},
 }
+WIDE, SQUARE = (460, 300), (330, 320)  # pictures, in points
 LEFT, RIGHT, BOTTOM, TOP = 52, 20, 42, 16  # around the axes, in points
 BESIDE = 26  # of that, for all but the numbers
 LOOK: dict[Any, Any] = {
@@ -51,13 +53,8 @@ class Picture:
     frame: dict[str, list[float]]
 
 
-def draw(
-    name: str, title: str, plot: Any, size: tuple[int, int], hues: tuple[int, int] = (0, 1)
-) -> Picture:
-    """The picture that `plot(ax)` draws, without title and legend, which are the page's.
-
-    `hues` are those of the page that stand for the colours of two classes.
-    """
+def draw(name: str, title: str, plot: Callable[[Any], None], size: tuple[int, int]) -> Picture:
+    """The picture that `plot(ax)` draws, without title and legend, which are the page's."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
@@ -78,7 +75,7 @@ def draw(
             warnings.filterwarnings("ignore", message="Glyph .* missing from font")
             _make_room(figure)
             figure.savefig(file, format="svg", metadata={"Date": None, "Creator": None})
-        return Picture(_inline(file.getvalue(), name, title, hues), _frame(ax, height))
+        return Picture(_inline(file.getvalue(), name, title), _frame(ax, height))
 
 
 def _bare(ax: Any) -> None:
@@ -112,17 +109,16 @@ def _frame(ax: Any, height: float) -> dict[str, list[float]]:
     }
 
 
-def _inline(source: bytes, name: str, title: str, hues: tuple[int, int]) -> Markup:
+def _inline(source: bytes, name: str, title: str) -> Markup:
     root = ElementTree.fromstring(source)
     for parent in root.iter():
         for child in list(parent):
             if child.tag in (f"{SVG}metadata", f"{SVG}style"):
                 parent.remove(child)
-    roles = ROLES | {colour.lower(): f"hue{hues[c] % 6}" for c, colour in enumerate(CLASS_COLOURS)}
     used = set(re.findall(r"#([\w.-]+)", source.decode()))
     for element in root.iter():
         element.tag = element.tag.removeprefix(SVG)
-        _restyle(element, roles)
+        _restyle(element)
         _rename(element, name, used)
     box = root.get("viewBox", "")
     root.attrib.clear()
@@ -131,14 +127,14 @@ def _inline(source: bytes, name: str, title: str, hues: tuple[int, int]) -> Mark
     return Markup(ElementTree.tostring(root, encoding="unicode"))
 
 
-def _restyle(element: Any, roles: dict[str, str]) -> None:
+def _restyle(element: Any) -> None:
     classes = []
     for part in element.attrib.pop("style", "").split(";"):
         key, _, value = (word.strip() for word in part.partition(":"))
         if key == "font":
             element.set("font-size", next(iter(re.findall(r"([\d.]+)px", value)), "11"))
-        elif key in ("fill", "stroke") and value.lower() in roles:
-            classes.append(f"{key}-{roles[value.lower()]}")
+        elif key in ("fill", "stroke") and value.lower() in ROLES:
+            classes.append(f"{key}-{ROLES[value.lower()]}")
         elif key:
             element.set(key, value)
     if classes:
@@ -147,11 +143,11 @@ def _restyle(element: Any, roles: dict[str, str]) -> None:
 
 def _rename(element: Any, name: str, used: set[str]) -> None:
     """Ids of this picture only; those nothing refers to are dropped."""
-    own = element.attrib.pop("id", "")
-    if own.startswith(MARK):
-        element.set("class", f"{element.get('class', '')} {own}".strip())
-    elif own in used:
-        element.set("id", f"{name}-{own}")
+    gid = element.attrib.pop("id", "")
+    if gid.startswith("mark-"):
+        element.set("class", f"{element.get('class', '')} {gid}".strip())
+    elif gid in used:
+        element.set("id", f"{name}-{gid}")
     link = element.attrib.pop(LINK, "")
     if link:
         element.set("href", f"#{name}-{link[1:]}")

@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from .evaluation import RowBatch
 from .rows import cells_of, take
 
 Array = np.ndarray[Any, Any]
-
-MOST = 2  # rows of a kind
 
 KINDS = {
     "hit": "Sure hit",
@@ -31,7 +30,7 @@ KINDS = {
 class TellingRow:
     """A row, as the classifier takes it and as it was given."""
 
-    kind: str  # a key of KINDS
+    kind: str  # in words
     number: int  # among all rows, from 1
     label: int
     predicted: int
@@ -42,18 +41,16 @@ class TellingRow:
 
 
 class Telling:
-    """Looks for such rows in batches."""
+    """Looks for such rows in batches: so many of each kind."""
 
-    def __init__(self, n_classes: int) -> None:
-        self._binary = n_classes == 2
-        self._found: dict[Any, list[TellingRow]] = {}
+    def __init__(self, n_classes: int, most: int) -> None:
+        self._binary, self._most = n_classes == 2, most
+        self._best: dict[Any, list[TellingRow]] = {}
         self._n = 0
 
-    def look(
-        self, X: Any, given: Any, values: Array, scores: Array, labels: Array, predicted: Array
-    ) -> None:
-        """Compare the rows of a batch with those found so far."""
-        margins = _margins(scores)
+    def look(self, batch: RowBatch) -> None:
+        """Compare the rows of a batch with the best so far."""
+        labels, predicted, margins = batch.labels, batch.predicted, _margins(batch.scores)
         groups: dict[Any, Array] = {"border": np.ones(len(labels), dtype=bool)}
         if self._binary:
             # Which of the two is to be found is known only at the end.
@@ -61,46 +58,41 @@ class Telling:
         else:
             groups |= {"right": labels == predicted, "wrong": labels != predicted}
         for kind, members in groups.items():
-            own = np.flatnonzero(members)
             sign = 1 if kind == "border" else -1
-            best = own[np.argsort(sign * margins[own], kind="stable")[:MOST]]
-            found = self._found.get(kind, [])
-            worst = sign * found[-1].margin if len(found) == MOST else np.inf
-            found = found + [
-                TellingRow(
-                    kind=str(kind),
-                    number=self._n + int(i) + 1,
-                    label=int(labels[i]),
-                    predicted=int(predicted[i]),
-                    margin=float(margins[i]),
-                    values=values[[i]],
-                    row=take(X, np.array([i])),
-                    cells=tuple(cells_of(given, int(i))),
-                )
-                for i in best
+            candidates = np.flatnonzero(members)
+            order = np.argsort(sign * margins[candidates], kind="stable")[: self._most]
+            best = self._best.get(kind, [])
+            worst = sign * best[-1].margin if len(best) == self._most else np.inf
+            best = best + [
+                self._row(batch, int(i), float(margins[i]))
+                for i in candidates[order]
                 if sign * margins[i] < worst
             ]
-            found.sort(key=lambda row: sign * row.margin)
-            self._found[kind] = found[:MOST]
+            self._best[kind] = sorted(best, key=lambda row: sign * row.margin)[: self._most]
         self._n += len(labels)
 
-    def chosen(self, counts: Array) -> tuple[TellingRow, ...]:
-        """The rows found, kind by kind, each only once."""
-        kinds: dict[str, Any] = {}
+    def _row(self, batch: RowBatch, i: int, margin: float) -> TellingRow:
+        return TellingRow(
+            kind="",
+            number=self._n + i + 1,
+            label=int(batch.labels[i]),
+            predicted=int(batch.predicted[i]),
+            margin=margin,
+            values=batch.values[[i]],
+            row=take(batch.rows, np.array([i])),
+            cells=tuple(cells_of(batch.given, i)),
+        )
+
+    def chosen(self, rare: int) -> tuple[TellingRow, ...]:
+        """The best rows, kind by kind, each only once; `rare` is the class to be found of two."""
+        hit, alarm, miss = (rare, rare), (1 - rare, rare), (rare, 1 - rare)
+        kinds: dict[str, Any] = {"right": "right", "wrong": "wrong"}
         if self._binary:
-            rare = int(counts[1] <= counts[0])
-            kinds = {
-                "hit": (rare, rare),
-                "alarm": (1 - rare, rare),
-                "miss": (rare, 1 - rare),
-            }
-        else:
-            kinds = {"right": "right", "wrong": "wrong"}
-        kinds["border"] = "border"
+            kinds = {"hit": hit, "alarm": alarm, "miss": miss}
         chosen: dict[int, TellingRow] = {}
-        for name, kind in kinds.items():
-            for row in self._found.get(kind, []):
-                chosen.setdefault(row.number, replace(row, kind=name))
+        for name, kind in {**kinds, "border": "border"}.items():
+            for row in self._best.get(kind, []):
+                chosen.setdefault(row.number, replace(row, kind=KINDS[name]))
         return tuple(chosen.values())
 
 

@@ -1,0 +1,115 @@
+"""In short: what the classifier finds and what its mistakes cost, in a sentence and in scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from ...metrics import ScoreInterval, probability_scores
+from ..evaluation import Evaluation
+from ..subject import SectionContent, Subject
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreCard:
+    """A score, its 95 % interval, and what it means."""
+
+    name: str
+    interval: ScoreInterval
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class Confusion:
+    """Rows of a class that are taken for another."""
+
+    true: int
+    predicted: int
+    rows: int
+    share: float  # of all rows of the true class
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShortContent(SectionContent):
+    """What a reader should take away."""
+
+    scores: list[ScoreCard]
+    without_mistake: list[tuple[int, float]]  # classes, and the share that may be mistaken still
+    sampled: int  # rows in pictures, if not all are
+    right: int  # rows
+    worst: list[Confusion]
+    hardest: int  # the class found least often
+    constant: int  # the class that would be predicted for all rows at the least cost
+
+
+def short(subject: Subject) -> ShortContent:
+    """The headline, the scores, and what limits them."""
+    evaluation, evidence = subject.evaluation, subject.evidence
+    return ShortContent(
+        scores=[*score_cards(evaluation), *_at_these_frequencies(subject)],
+        without_mistake=possible_mistakes(evaluation.confusion),
+        sampled=len(evidence.labels) if evidence.sampled else 0,
+        right=int(np.trace(evaluation.confusion)),
+        worst=worst_confusions(evaluation.confusion, subject.settings.told_confusions),
+        hardest=int(np.nanargmin(subject.recalls)),
+        constant=int(evaluation.constant_costs.argmin()),
+    )
+
+
+def score_cards(evaluation: Evaluation) -> list[ScoreCard]:
+    """Scores of all rows, as far as they are defined."""
+    return [
+        ScoreCard(metric.title, score, metric.meaning(len(evaluation.confusion)))
+        for metric, score in evaluation.scores()
+        if score.value is not None
+    ]
+
+
+def _at_these_frequencies(subject: Subject) -> list[ScoreCard]:
+    """The Brier score of two classes whose frequencies are not those the classifier decides for."""
+    if subject.two is None or not subject.two.priors_differ:
+        return []
+    classifier, evidence = subject.classifier, subject.evidence
+    shown = evidence.proportional()
+    values = classifier.pair_values(evidence.values[shown], 0)
+    prior = np.log(evidence.counts[1] / evidence.counts[0])
+    odds = classifier.machine_.curves[0].log_ratio(values) + prior
+    p = np.column_stack([expit(-odds), expit(odds)])
+    return [
+        ScoreCard(
+            "Brier score at these frequencies",
+            probability_scores(evidence.labels[shown], p)["brier"],
+            "The same with the class frequencies of these rows as priors, as in the reliability "
+            "curve below.",
+        )
+    ]
+
+
+def possible_mistakes(confusion: Array) -> list[tuple[int, float]]:
+    """Classes without a mistake, and the share that may be mistaken still, at 95 %.
+
+    n rows without a mistake have probability (1 − p)ⁿ, which is 5 % at p = 1 − 0.05^(1/n).
+    """
+    return [
+        (c, float(1 - 0.05 ** (1 / row.sum())))
+        for c, row in enumerate(confusion)
+        if row.sum() and row[c] == row.sum()
+    ]
+
+
+def worst_confusions(confusion: Array, most: int = 3) -> list[Confusion]:
+    """The pairs of classes confused most often, by rows."""
+    mistakes = confusion - np.diag(np.diag(confusion))
+    order = np.argsort(-mistakes, axis=None, kind="stable")[:most]
+    worst = [divmod(int(at), len(confusion)) for at in order]
+    totals = confusion.sum(axis=1)
+    return [
+        Confusion(i, j, int(mistakes[i, j]), float(mistakes[i, j] / totals[i]))
+        for i, j in worst
+        if mistakes[i, j]
+    ]
