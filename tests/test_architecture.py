@@ -240,12 +240,13 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 990,
     "cli": 1510,
+    "columns": 1390,
     "drawing": 1220,
     "engines": 1070,
     "entropy": 490,
-    "estimators": 4790,
-    "export": 1120,
-    "features": 1870,
+    "estimators": 4340,
+    "export": 1080,
+    "features": 1360,
     "machine": 1520,
     "metrics": 570,
     "moments": 710,
@@ -270,8 +271,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 290, 31, 17),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 190, 23, 12),
+        (ExtremeEntropyClassifier(random_state=0), 290, 32, 17),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 190, 24, 12),
     ],
     ids=["default", "paper"],
 )

@@ -23,11 +23,13 @@ from extreme_entropy import (
     ExtremeEntropyClassifier,
     load,
 )
+from extreme_entropy.columns.category import CategorySettings
+from extreme_entropy.columns.encoding import plain_encoding
+from extreme_entropy.columns.number import Number
+from extreme_entropy.columns.statistics import N_FOLDS, ColumnStats
 from extreme_entropy.errors import IdentifierWarning, InputError, MergeError
 from extreme_entropy.estimators.inputs import check_x
-from extreme_entropy.features.encoding import N_FOLDS, SMOOTHING, ColumnKind, plain_encoding
 from extreme_entropy.features.feature_map import same
-from extreme_entropy.features.scaling import ColumnStats
 from extreme_entropy.tables.fitting import fit_table
 from extreme_entropy.tables.reading import open_table
 
@@ -130,7 +132,7 @@ def test_log_odds_of_a_category_leave_out_the_rows_own_fold():
         )
         counts = np.array([np.sum(town & others & (y == c)) for c in fitted.classes_])
         counts = counts * min(town.sum() / counts.sum(), 2)
-        ill, well = np.log((counts + SMOOTHING * prior) / prior)
+        ill, well = np.log((counts + CategorySettings().smoothing * prior) / prior)
         assert encoded[i] == pytest.approx(well - ill, abs=0.05)
         compared += 1
     assert compared > 50
@@ -168,8 +170,8 @@ def test_every_type_of_pandas_is_understood(column, kind):
     rng = np.random.default_rng(0)
     X, y = pd.DataFrame({"x": column, "z": rng.normal(size=60)}), np.arange(60) % 2
     fitted = EEMClassifier(10, random_state=0).fit(X, y)
-    kinds = fitted.feature_map_.encoding.kinds or [ColumnKind(), ColumnKind()]
-    assert kinds[0].kind == kind
+    kinds = fitted.feature_map_.encoding.kinds or [Number(), Number()]
+    assert kinds[0].name == kind
     assert np.isfinite(fitted.predict_proba(X)).all()
 
 
@@ -239,7 +241,7 @@ def test_statistics_of_encoded_columns_are_those_of_encoded_rows():
     encoded = phi.encoding(check_x(fitted, frame))
     Z = phi.scaling(encoded)
     exact = np.ones(Z.shape[1], dtype=bool)
-    dates = 3 + np.arange(len(phi.encoding.dates[0].parts))  # whose statistics are the sample's
+    dates = 3 + np.arange(len(phi.encoding.parts[2].parts))  # whose statistics are the sample's
     exact[dates] = False
     np.testing.assert_allclose(Z[:, exact].mean(axis=0), 0, atol=1e-9)
     np.testing.assert_allclose(Z[:, exact].std(axis=0), 1, rtol=1e-9)
@@ -438,8 +440,8 @@ def test_identifiers_are_left_out_with_a_warning():
     with pytest.warns(IdentifierWarning, match=r"'number'.*'name'") as caught:
         fitted = EEMClassifier(30, random_state=0).fit(named, y)
     assert caught[0].filename == __file__
-    kinds = [kind.kind for kind in fitted.feature_map_.encoding.kinds]
-    assert kinds == ["number", "number", "category", "category", "date", "left out", "left out"]
+    kinds = [kind.name for kind in fitted.feature_map_.encoding.kinds]
+    assert kinds == ["number", "number", "category", "category", "date", "identifier", "identifier"]
     others = named.assign(number=0, name="nobody")
     np.testing.assert_array_equal(fitted.predict_proba(named), fitted.predict_proba(others))
     with warnings.catch_warnings():

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy.columns.encoding import plain_encoding
 from extreme_entropy.engines import threads
 from extreme_entropy.engines.threads import row_batches, row_slices
 from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
-from extreme_entropy.features.encoding import plain_encoding
 from extreme_entropy.features.feature_map import FeatureMap, same
 from extreme_entropy.features.layers import Features, Part
 from extreme_entropy.features.neurons import Custom

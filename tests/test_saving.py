@@ -306,7 +306,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 8.*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 9.*wrote it"):
         load(path)
 
 
@@ -524,9 +524,9 @@ def test_arrays_larger_than_the_file_or_of_strange_types_are_refused(path, decla
     [
         ("feature_map_.scaling.starts", [0, 5]),
         ("feature_map_.trees.1.columns", [99, 99, 99]),
-        ("feature_map_.encoding.categories.0.own", [0, 1, 2, 9, 9]),
-        ("feature_map_.encoding.categories.0.values", [0.0, 2.0, 1.0]),
-        ("feature_map_.encoding.numbers", [0, 0]),
+        ("feature_map_.encoding.parts.1.own", [0, 1, 2, 9, 9]),
+        ("feature_map_.encoding.parts.1.values", [0.0, 2.0, 1.0]),
+        ("feature_map_.encoding.parts.0.columns", [0, 0]),
         ("feature_map_.held.labels", None),
         ("feature_map_.held.counts", None),
         ("machine.shares", None),

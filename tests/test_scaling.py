@@ -6,8 +6,9 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy.columns.statistics import ColumnStats
 from extreme_entropy.features.content import ContentHash
-from extreme_entropy.features.scaling import CLOSE, ColumnStats, fit_scaling
+from extreme_entropy.features.scaling import CLOSE, fit_scaling
 
 
 def by_rank(X):

@@ -29,7 +29,7 @@ from .files import written_whole
 Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
-VERSION = 8
+VERSION = 9
 FEWEST_PARTED = 1000  # numbers of an array whose exponents are written apart
 REST, EXPONENTS = "|rest", "|exponents"  # after the name of such an array
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import click
 
+from ..columns.kinds import kind_called
 from ..metrics import label_text
-from ..tables.columns import KINDS, Column
+from ..tables.columns import Column
 from ..tables.model import GMeanEstimate, TableModel
 from .output import counts_text, printable, rows_text
 
@@ -76,7 +77,7 @@ def _column_lines(fitted: TableModel, verbose: bool) -> list[str]:
 def _column_text(fitted: TableModel, column: Column) -> str:
     """How a column is read."""
     gaps = fitted.facts.missing.get(column.name, 0)
-    text = f"{printable(column.name)}: {KINDS[column.kind]}"
+    text = f"{printable(column.name)}: {kind_called(column.kind).title}"
     if column.order:
         text += f" ({column.order})"
     return f"{text}, {gaps:,} missing" if gaps else text

@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..columns.statistics import N_FOLDS, worth
 from ..engines.threads import Executor, Threads, serial
-from ..features.content import ContentHash, RowSample, folds_of, worth
-from ..features.encoding import N_FOLDS
+from ..features.content import ContentHash, RowSample, folds_of
 from ..features.feature_map import FeatureMap, HeldRows
 from ..features.layers import Features
 from ..features.scaling import SAMPLE_ROWS, Scaling, fit_scaling

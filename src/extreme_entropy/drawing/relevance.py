@@ -23,9 +23,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..columns.statistics import N_FOLDS, worth
 from ..engines.threads import Executor, serial
-from ..features.content import RowSample, folds_of, worth
-from ..features.encoding import N_FOLDS
+from ..features.content import RowSample, folds_of
 from ..features.layers import Features
 from ..features.scaling import SAMPLE_ROWS, Scaling, fit_scaling
 from ..machine.operator import Ridge, operators_of, shrink

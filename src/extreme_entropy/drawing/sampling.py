@@ -11,18 +11,13 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..columns.encoding import Encoding, fit_encoding, most_encoded
+from ..columns.kind import ColumnKind
+from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, folds_of
-from ..features.encoding import (
-    N_FOLDS,
-    CategoryCounts,
-    ColumnKind,
-    Encoding,
-    fit_encoding,
-    most_encoded,
-)
 from ..features.feature_map import FeatureMap
-from ..features.scaling import SAMPLE_ROWS, ColumnStats
+from ..features.scaling import SAMPLE_ROWS
 
 Array = np.ndarray[Any, Any]
 
@@ -214,13 +209,14 @@ class Sampled:
         if kinds is not None or table.stats.missing.any():
             k = max(k, SAMPLE_ROWS)  # for medians
         content, sample = sample_rows(table, random_state, k)
-        columns = [j for j, column in enumerate(kinds or ()) if column.kind == "category"]
+        columns = [j for j, kind in enumerate(kinds or ()) if kind.is_counted]
         counts = table.count_categories(content, classes, columns).columns if columns else []
         rows = table.stats.rows / table.stats.n  # that a weight of one is worth
-        in_rows = [replace(counted, counts=counted.counts * rows) for counted in counts]
+        by_column = dict(zip(columns, counts, strict=True))
+        in_rows = {j: replace(one, counts=one.counts * rows) for j, one in by_column.items()}
         encoding = fit_encoding(kinds, table.stats, sample.rows, in_rows)
         sample = replace(sample, rows=encoding(sample.rows))
-        stats = encoding.stats(table.stats, sample.rows, counts)
+        stats = encoding.stats(table.stats, sample.rows, by_column)
         by_class = None
         if of_class:
             raw = table.sample_by_class(content, classes, of_class).samples
@@ -229,7 +225,7 @@ class Sampled:
 
     def encoding_without_rows(self) -> Encoding:
         """The encoding of numbers without gaps, where φ needs no sampled rows."""
-        return fit_encoding(None, self.stats, self.sample.rows[:0], ())
+        return fit_encoding(None, self.stats, self.sample.rows[:0], {})
 
     @property
     def rows_sampled(self) -> bool:

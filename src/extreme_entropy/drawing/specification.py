@@ -35,7 +35,7 @@ MANY_ROWS = 10_000  # from which on a faster φ is worth moving landmarks
 def draw_uncut(spec: NeuronSpec | KernelSpec, sampled: Sampled) -> FeatureMap:
     """φ of one leaf as specified."""
     encoding = sampled.encoding
-    if not (spec.sample_size or encoding.kinds is not None or len(encoding.gaps)):
+    if not spec.sample_size and encoding.kinds is None and encoding.plain:
         encoding = sampled.encoding_without_rows()
     sample = sampled.sample.rows
     scaling = fit_scaling(

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.frames import is_frame
 from ..errors import InputError
-from .frames import is_frame, some_names
+from .column_kinds import some_names
 
 Array = np.ndarray[Any, Any]
 

@@ -20,6 +20,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from ..columns.statistics import N_FOLDS
 from ..drawing.sampling import Sampled
 from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..errors import (
@@ -32,7 +33,6 @@ from ..errors import (
     MergeError,
     warn,
 )
-from ..features.encoding import N_FOLDS
 from ..features.feature_map import FeatureMap, same
 from ..machine.machine import Machine
 from ..machine.predictor import Answer, Predictor

@@ -11,9 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from ..columns.cells import Profiles
+from ..columns.frames import is_frame, names_of, profile, rows_of
 from ..errors import InputError
-from .frames import Profiles, is_frame, names_of, profile, rows_of
-from .inputs import Columns, check_rows, find_kinds, joined, known_kinds, set_columns
+from .column_kinds import kinds_of_frames
+from .inputs import Columns, check_rows, joined, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
 
@@ -87,7 +89,7 @@ class CheckedBatches:
             def profiles(named: Array) -> Profiles:
                 return reduce(add, (profile(X, named, *weight) for X, _, *weight in alike))
 
-            kinds = find_kinds(self.learner, [X for X, *_ in alike], profiles)
+            kinds = kinds_of_frames(self.learner, [X for X, *_ in alike], profiles)
             self.columns, self.known = self.columns._replace(kinds=kinds), True
         return held
 

@@ -20,29 +20,20 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from ..engines.blocks import Block, Blocks
-from ..errors import InputError
-from ..features.encoding import ColumnKind
-from .frames import (
-    LARGE,
-    Profiles,
-    check_dates,
+from ..columns.cells import LARGE, Profiles
+from ..columns.frames import (
     is_frame,
-    is_mixed,
-    is_numeric,
     must_be_read,
-    named_columns,
-    names_of,
     profile,
     read,
     rows_of,
-    some_names,
-    warn_left_out,
-    warn_rounded,
-    warn_unseen,
     with_names,
     without_cells,
 )
+from ..columns.kind import ColumnKind
+from ..engines.blocks import Block, Blocks
+from ..errors import InputError
+from .column_kinds import kinds_of_frames, kinds_of_matrix, warn_rounded, warn_unseen
 
 Array = np.ndarray[Any, Any]
 # By name; by label; or in the order of the classes.
@@ -101,7 +92,7 @@ def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Colum
     if not reset:
         kinds = known_kinds(estimator)
     else:
-        kinds = find_kinds(estimator, [like], lambda named: blocks.add_up(profile_block, named))
+        kinds = _find_kinds(estimator, like, lambda named: blocks.add_up(profile_block, named))
     X = _matrix(estimator, without_cells(like), kinds, reset=reset)
     return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds), X.dtype
 
@@ -132,11 +123,12 @@ def check_rows(
         kinds = known_kinds(estimator)
     else:
         weight = None if sample_weight is None else check_weight(given, sample_weight)
-        kinds = find_kinds(estimator, [given], lambda named: profile(given, named, weight))
+        kinds = _find_kinds(estimator, given, lambda named: profile(given, named, weight))
     X, y = _matrix(estimator, given, kinds, y, reset=reset)
     check_labels(y)
     if not is_frame(given):
-        warn_rounded(_rounded(given, X))
+        if rounded := _rounded(given, X):
+            warn_rounded(rounded)
     elif kinds is not None and (columns is not None or not reset):
         warn_unseen(given, X, kinds)
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
@@ -178,39 +170,14 @@ def known_kinds(estimator: Any) -> tuple[ColumnKind, ...] | None:
     return None if feature_map is None else feature_map.encoding.kinds
 
 
-def find_kinds(
-    estimator: Any, tables: Sequence[Any], profiles: Callable[[Array], Profiles]
+def _find_kinds(
+    estimator: Any, X: Any, profiles: Callable[[Array], Profiles]
 ) -> tuple[ColumnKind, ...] | None:
-    """What each column of the first rows holds, in tables alike; None if all hold numbers."""
-    wanted, X = getattr(estimator, "categorical_features", None), tables[0]
-    frame = is_frame(X)
-    by_type = isinstance(wanted, str) or wanted is None
-    looked_at = frame and hasattr(estimator, "categorical_features") and any(map(is_mixed, tables))
-    if by_type and not looked_at:
-        return None
-    shape = np.shape(X) if not hasattr(X, "shape") else X.shape
-    if len(shape) != 2:
-        return None  # which will be refused
-    names = names_of(X) if frame else []
-    named = named_columns(wanted, shape[1], names if frame else None)
-    if not frame:
-        return tuple(ColumnKind("category" if one else "number") for one in named)
-    profiled = profiles(named)
-    check_dates(profiled, names)
-    if profiled.several.any():  # numbers of one type are categories in another
-        profiled = profiles(named | profiled.several)
-    kinds = profiled.kinds(named)
-    warn_left_out(kinds, names)
-    columns = zip(names, kinds, profiled.columns, strict=True)
-    warn_rounded([x for x, kind, own in columns if kind.kind == "number" and own.rounded])
-    texts = [x for x, kind in zip(names, kinds, strict=True) if kind.kind == "category"]
-    if wanted is None and texts:
-        raise InputError(
-            "With categorical_features=None all columns must be numbers or dates; "
-            f"{some_names(texts)} hold text or categories. Use 'from_dtype', or leave them out."
-        )
-    plain = all(map(is_numeric, tables)) and all(kind == ColumnKind() for kind in kinds)
-    return None if plain else kinds
+    """What each column of the first rows holds; None if all hold numbers."""
+    if is_frame(X):
+        return kinds_of_frames(estimator, [X], profiles)
+    wanted = getattr(estimator, "categorical_features", None)
+    return None if wanted is None or isinstance(wanted, str) else kinds_of_matrix(wanted, X)
 
 
 def _rounded(given: Any, X: Any) -> list[int]:
@@ -250,7 +217,7 @@ def _matrix(
             if isinstance(y, str):
                 return check_array(X, input_name="X", **options)
             return check_X_y(X, y, **options)
-    coded = [j for j, kind in enumerate(kinds or ()) if kind.labels or kind.kind == "date"]
+    coded = [j for j, kind in enumerate(kinds or ()) if kind.needs_frame]
     if coded:
         raise InputError(
             f"X must be a data frame, as in training, since its columns {coded[:10]} hold "

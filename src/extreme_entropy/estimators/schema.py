@@ -16,8 +16,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..columns.category import Category, EncodedCategory
+from ..columns.date import PARTS, Date, EncodedDate
+from ..columns.encoding import Encoding
+from ..columns.number import EncodedGaps, EncodedNumbers
+from ..columns.number import Number as NumberKind
+from ..columns.statistics import N_FOLDS
+from ..columns.unused import Empty, Identifier
 from ..features.content import ContentHash
-from ..features.encoding import N_FOLDS, PARTS, Category, ColumnKind, Date, Encoding
 from ..features.feature_map import FeatureMap, HeldRows
 from ..features.kernels import Cosine, Laplacian, Polynomial
 from ..features.layers import Features, Part
@@ -229,6 +235,7 @@ def increases(values: Array) -> bool:
 
 
 in_units: partial[Numbers] = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
+ENCODED = (EncodedNumbers, EncodedGaps, EncodedDate, EncodedCategory)
 LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
 PHI: dict[str, Rule] = {
     "content": One(ContentHash),
@@ -249,13 +256,15 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "low": in_units("d"),
         "per_unit": Numbers("d", least=0, most=np.inf),
     },
-    ColumnKind: {
-        "kind": Text(("number", "category", "date", "left out", "empty")),
-        "labels": Maybe(Each(Scalar())),
-        "reason": Text(),
-    },
-    Date: {"column": Whole(below="d"), "parts": Each(Text(PARTS))},
-    Category: {
+    NumberKind: {},
+    Date: {},
+    Category: {"labels": Maybe(Each(Scalar()))},
+    Identifier: {"reason": Text()},
+    Empty: {},
+    EncodedNumbers: {"columns": Indices(None, most="d")},
+    EncodedGaps: {"columns": Indices(None, most="d")},
+    EncodedDate: {"column": Whole(below="d"), "parts": Each(Text(PARTS))},
+    EncodedCategory: {
         "column": Whole(below="d"),
         "values": in_units("values"),
         "own": Indices("values+2", least=-1),
@@ -263,12 +272,9 @@ FIELDS: dict[type, dict[str, Rule]] = {
         "log_odds": Numbers("values+2", N_FOLDS + 1, None, least=-2 * LOG, most=2 * LOG),
     },
     Encoding: {
-        "kinds": Maybe(Each(One(ColumnKind), "d")),
+        "kinds": Maybe(Each(One(NumberKind, Date, Category, Identifier, Empty), "d")),
         "typical": in_units("d", gaps=True),
-        "numbers": Indices(None, most="d"),
-        "gaps": Indices(None, most="d"),
-        "dates": Each(One(Date)),
-        "categories": Each(One(Category)),
+        "parts": Each(One(*ENCODED)),
     },
     Identity: {"d": Whole(equal="encoded")},
     Shift: {"origin": in_units("encoded")},
@@ -380,7 +386,7 @@ FIELDS: dict[type, dict[str, Rule]] = {
 }
 # Sizes that each of these parts has for itself.
 FRESH: dict[type, tuple[str, ...]] = {
-    Category: ("values",),
+    EncodedCategory: ("values",),
     Part: ("seen", "hidden"),
     Tree: ("nodes",),
     RowSketch: ("rows",),
@@ -391,27 +397,28 @@ FRESH: dict[type, tuple[str, ...]] = {
 
 def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
     """Whether each column is encoded once, as its kind says."""
-    kinds = encoding.kinds or (ColumnKind(),) * encoding.d
-    at: dict[str, list[int]] = {kind.kind: [] for kind in kinds}
+    kinds = encoding.kinds or (NumberKind(),) * encoding.d
+    at: dict[type, list[int]] = {NumberKind: [], Date: [], Category: [], Identifier: [], Empty: []}
     for j, kind in enumerate(kinds):
-        at[kind.kind].append(j)
-    named = (
-        (encoding.numbers.tolist(), at.get("number", [])),
-        ([date.column for date in encoding.dates], at.get("date", [])),
-        ([category.column for category in encoding.categories], at.get("category", [])),
-    )
-    may_miss = {*at.get("number", []), *at.get("date", [])}
+        at[type(kind)].append(j)
+    parts: dict[type, list[Any]] = {kind: [] for kind in ENCODED}
+    for part in encoding.parts:
+        parts[type(part)].append(part)
+    order = [ENCODED.index(type(part)) for part in encoding.parts]
+    gaps = np.array([j for part in parts[EncodedGaps] for j in part.columns], np.intp)
     unknown = set(np.flatnonzero(np.isnan(encoding.typical)).tolist())
-    labelled = ((category, kinds[category.column].labels) for category in encoding.categories)
+    labelled = ((part, kinds[part.column].labels) for part in parts[EncodedCategory])
     return (
-        all(mine == theirs for mine, theirs in named)
-        and all(kind.labels is None or kind.kind == "category" for kind in kinds)
-        and unknown.issubset(at.get("category", []))
-        and increases(encoding.gaps)
-        and may_miss.issuperset(encoding.gaps.tolist())
+        order == sorted(order)
+        and [j for part in parts[EncodedNumbers] for j in part.columns] == at[NumberKind]
+        and [part.column for part in parts[EncodedDate]] == at[Date]
+        and [part.column for part in parts[EncodedCategory]] == at[Category]
+        and unknown.issubset(at[Category])
+        and increases(gaps)
+        and {*at[NumberKind], *at[Date]}.issuperset(gaps.tolist())
         and all(
-            labels is None or set(category.values.tolist()) <= set(range(len(labels)))
-            for category, labels in labelled
+            labels is None or set(part.values.tolist()) <= set(range(len(labels)))
+            for part, labels in labelled
         )
     )
 
@@ -446,7 +453,7 @@ def _takes_turns(features: Features, sizes: Sizes) -> bool:
 
 Law = tuple[str, Callable[[Any, Sizes], Any]]
 LAWS: dict[type, Law] = {
-    Category: (
+    EncodedCategory: (
         "categories in increasing order, each with one of its columns or none",
         lambda one, sizes: (
             increases(one.values) and one.own.max() < one.n_own <= sizes["values"] + 2

@@ -12,19 +12,19 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..columns.cells import LARGE
+from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..drawing.sampling import ClassSamples, Counts, Source, with_folds
 from ..engines.blocks import ENGINES, Block, Blocks
 from ..engines.threads import Threads, chunks, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
-from ..features.encoding import N_FOLDS, CategoryCounts
 from ..features.feature_map import FeatureMap
-from ..features.scaling import ColumnStats
 from ..machine.predictor import Answer, Predictor
 from ..moments.reduction import RowGroups, summarise
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..moments.summary import FoldMoments, Summary
-from .frames import LARGE, warn_rounded
+from .column_kinds import warn_rounded
 from .inputs import Columns, cast_exactly, check_block, check_columns, check_rows, joined
 
 Array = np.ndarray[Any, Any]

@@ -1,4 +1,4 @@
-"""x ↦ encoded columns as ONNX operators: gaps, categories and dates (`features.encoding`).
+"""x ↦ encoded columns as ONNX operators: one function for each part of an encoding (`columns`).
 
 Rows come as one matrix of numbers, or column by column (n, 1). A gap is NaN in numbers and an empty
 string in text; a date is seconds since 1970.
@@ -6,14 +6,19 @@ string in text; a date is seconds since 1970.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..columns.category import Category, EncodedCategory
+from ..columns.date import DAY, EncodedDate
+from ..columns.encoding import Encoding
+from ..columns.kind import ColumnKind
+from ..columns.number import EncodedGaps, EncodedNumbers, Number
+from ..columns.statistics import N_FOLDS
 from ..errors import InputError
-from ..features.encoding import DAY, N_FOLDS, Category, ColumnKind, Encoding
 from .graph import ML, TEXT, Graph, Operand
 
 Array = np.ndarray[Any, Any]
@@ -34,32 +39,30 @@ class Column:
 
 def is_coded(encoding: Encoding) -> bool:
     """Whether some column cannot be part of a matrix of numbers."""
-    return any(kind.kind == "date" or kind.labels is not None for kind in encoding.kinds or ())
+    return any(kind.needs_frame for kind in encoding.kinds or ())
 
 
 def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -> list[Column]:
     """The columns that are looked at, with the type that each has as an input."""
-    kinds = encoding.kinds or (ColumnKind(),) * encoding.d
-    used = [(j, kind) for j, kind in enumerate(kinds) if kind.kind not in ("left out", "empty")]
+    kinds = encoding.kinds or (Number(),) * encoding.d
+    used = [(j, kind) for j, kind in enumerate(kinds) if kind.is_used]
     return [Column(j, names[j], _type_of(kind, names[j], dtype)) for j, kind in used]
 
 
 def _type_of(kind: ColumnKind, name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Numbers have this type, but those that it cannot hold double precision."""
-    if _is_text(kind, name):
-        return TEXT
-    exact = all(float(dtype.type(label)) == label for label in kind.labels or ())
-    return dtype if kind.kind != "date" and exact else WIDE
-
-
-def _is_text(kind: ColumnKind, name: str) -> bool:
+    if not isinstance(kind, Category):
+        return WIDE if kind.needs_frame else dtype
     text = {isinstance(label, str) for label in kind.labels or ()}
     if len(text) > 1:
         raise InputError(
             f"A column of categories must hold either text or numbers to be exported to ONNX; "
             f"{name!r} holds both. Convert it to text, and fit again."
         )
-    return text == {True}
+    if text == {True}:
+        return TEXT
+    exact = all(float(dtype.type(label)) == label for label in kind.labels or ())
+    return dtype if exact else WIDE
 
 
 class Rows:
@@ -84,57 +87,57 @@ class Rows:
 
 def encoded(graph: Graph, encoding: Encoding, rows: Rows) -> str:
     """Encoded columns, in double precision   (n, encoded)."""
-    g, parts = graph, []
-    if len(encoding.numbers):
-        x = rows.numbers(encoding.numbers, encoding.d)
-        parts.append(_filled(g, x, encoding.typical[encoding.numbers]))
-    if len(encoding.gaps):
-        x = rows.numbers(encoding.gaps, encoding.d)
-        parts.append(g.cast(g("IsNaN", x), np.float64))
-    for date in encoding.dates:
-        x = rows.numbers(np.array([date.column]), encoding.d)
-        x = _filled(g, x, encoding.typical[[date.column]])
-        parts += [PARTS[part](g, x) for part in date.parts]
-    for category in encoding.categories:
-        labels = encoding.kinds[category.column].labels if encoding.kinds else None
-        parts.append(_category(g, category, labels, rows, encoding.d))
-    return g.beside(*parts)
+    return graph.beside(
+        *(FORMS[type(part)](graph, part, encoding, rows) for part in encoding.parts)
+    )
 
 
-def _filled(g: Graph, x: str, typical: Array) -> str:
+def _filled(g: Graph, columns: Array, encoding: Encoding, rows: Rows) -> str:
     """Numbers with what is typical where they are missing."""
-    return g("Where", g("IsNaN", x), typical, x)
+    x = rows.numbers(columns, encoding.d)
+    return g("Where", g("IsNaN", x), encoding.typical[columns], x)
 
 
-def _category(
-    g: Graph, category: Category, labels: Sequence[Any] | None, rows: Rows, d: int
-) -> str:
+def _numbers(g: Graph, part: EncodedNumbers, encoding: Encoding, rows: Rows) -> str:
+    return _filled(g, part.columns, encoding, rows)
+
+
+def _gaps(g: Graph, part: EncodedGaps, encoding: Encoding, rows: Rows) -> str:
+    return g.cast(g("IsNaN", rows.numbers(part.columns, encoding.d)), np.float64)
+
+
+def _date(g: Graph, part: EncodedDate, encoding: Encoding, rows: Rows) -> str:
+    x = _filled(g, np.array([part.column]), encoding, rows)
+    return g.beside(*(PARTS[name](g, x) for name in part.parts))
+
+
+def _category(g: Graph, part: EncodedCategory, encoding: Encoding, rows: Rows) -> str:
     """The 0/1 columns and log-odds of a category   (n, size)."""
-    k = len(category.values)
-    table = np.zeros((k + 2, category.size))  # a row for each value, for missing, for unseen
-    own = np.flatnonzero(category.own >= 0)
-    table[own, category.own[own]] = 1.0
-    table[:, category.n_own :] = category.log_odds[:, N_FOLDS]
-    values = category.values
-    if labels is not None:
-        known = [labels[int(value)] for value in values]
-        if any(isinstance(label, str) for label in labels):
-            return _by_text(g, rows.text(category.column), known, table)
+    k, values = len(part.values), part.values
+    table = np.zeros((k + 2, part.size))  # a row for each value, for missing, for unseen
+    own = np.flatnonzero(part.own >= 0)
+    table[own, part.own[own]] = 1.0
+    table[:, part.n_own :] = part.log_odds[:, N_FOLDS]
+    kind = encoding.kinds[part.column] if encoding.kinds else None
+    if isinstance(kind, Category) and kind.labels is not None:
+        known = [kind.labels[int(value)] for value in values]
+        if any(isinstance(label, str) for label in kind.labels):
+            return _by_text(g, rows.text(part.column), known, table)
         values = np.array(known, dtype=float)
         strange = [label for label in known if float(label) != label]
         if strange:
             raise InputError(
                 f"Categories that are numbers must be exact in double precision to be exported to "
-                f"ONNX; column {rows.text(category.column)!r} holds {strange[0]}. Convert the "
+                f"ONNX; column {rows.text(part.column)!r} holds {strange[0]}. Convert the "
                 "column to text, and fit again."
             )
-    x = rows.numbers(np.array([category.column]), d)
+    x = rows.numbers(np.array([part.column]), encoding.d)
     missing, unseen = table[k], table[k + 1]
-    found: Operand = unseen
+    result: Operand = unseen
     if k:
         hits = g.cast(g("Equal", x, values), np.float64)
-        found = g("Add", g("MatMul", hits, table[:k] - unseen), unseen)
-    return g("Where", g("IsNaN", x), missing, found)
+        result = g("Add", g("MatMul", hits, table[:k] - unseen), unseen)
+    return g("Where", g("IsNaN", x), missing, result)
 
 
 def _by_text(g: Graph, x: str, known: list[str], table: Array) -> str:
@@ -196,3 +199,9 @@ def _modulo(g: Graph, x: str, length: float) -> str:
 
 
 PARTS = {"days": _days, "month": _months, "weekday": _weekdays, "hour": _hours}
+FORMS: dict[type, Callable[[Graph, Any, Encoding, Rows], str]] = {
+    EncodedNumbers: _numbers,
+    EncodedGaps: _gaps,
+    EncodedDate: _date,
+    EncodedCategory: _category,
+}

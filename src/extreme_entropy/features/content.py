@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..columns.statistics import varies
+
 Array = np.ndarray[Any, Any]
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -66,18 +68,6 @@ class ContentHash:
         return _mix(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
 
 
-def exact(x: Array) -> Array:
-    """Which numbers are whole, and so small that floats hold the next one, too."""
-    return (np.floor(x) == x) & (abs(x) <= 2.0**53)
-
-
-def varies(low: Array, high: Array) -> Array:
-    """Which columns vary between these by more than rounding, which whole numbers do not have."""
-    with np.errstate(invalid="ignore"):  # columns without values
-        rounding = 8 * np.finfo(float).eps * np.maximum(abs(low), abs(high))
-        return high - low > np.where(exact(low) & exact(high), 0.0, rounding)
-
-
 def _bins(x: Array, low: Array, per_unit: Array) -> Array:
     bins = np.subtract(x, low, dtype=np.float64)
     bins *= per_unit
@@ -93,25 +83,6 @@ def _mix(z: Array) -> Array:
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
-
-
-def effective(n: float, squares: float) -> float:
-    """How many rows weights are worth whose sum is n, from Σ min(w, w²).
-
-    A weight of one or more is so many rows. Weights below one only say how much rows count beside
-    each other (Kish's effective size): all of 1/n are worth n rows, as all of 1 are.
-    """
-    return float(n if squares == n or squares <= 0 else n * (n / squares))
-
-
-def squares_of(weight: Array) -> float:
-    """Σ min(w, w²) of weights."""
-    return float((weight * np.minimum(weight, 1.0)).sum())
-
-
-def worth(weight: Array) -> float:
-    """How many rows weights are worth."""
-    return effective(float(weight.sum()), squares_of(weight))
 
 
 def folds_of(hashes: Array, n_folds: int) -> Array:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.encoding import Encoding
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from .content import ContentHash
-from .encoding import Encoding
 from .layers import Features
 from .scaling import Scaling
 from .trees import Tree

@@ -10,15 +10,14 @@ A column that was constant when φ was drawn carries no information and is alway
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.spatial.distance import pdist
 
-from .content import effective, exact, squares_of, varies
+from ..columns.statistics import ColumnStats, exact
 
 Array = np.ndarray[Any, Any]
 
@@ -28,131 +27,7 @@ CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is
 MOST = 0.9  # of the sampled values, which are not far off
 MOST_KNOTS = 254  # of such a column, between its ends
 SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
-BY_COLUMN = ("low", "high", "above", "deviation", "missing")  # of `ColumnStats`
 MEDIAN_ROWS = 500  # of those, whose distances are computed
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnStats:
-    """Count, extremes, mean and squared deviation of each column, without its gaps: a monoid."""
-
-    n: float
-    low: Array  # ∞ for a column without values
-    high: Array  # −∞ for a column without values
-    above: Array  # mean − low, which keeps its digits where both are large
-    deviation: Array  # Σ (x − mean)²
-    missing: Array  # of n, in each column
-    squares: float = 0.0  # Σ min(w, w²), which is n where no weight is below one
-
-    @property
-    def rows(self) -> float:
-        """How many rows the weights are worth."""
-        return effective(self.n, self.squares)
-
-    @property
-    def mean(self) -> Array:
-        """The mean of each column, 0 for one without values."""
-        return np.where(self.low <= self.high, self.low, 0.0) + self.above
-
-    @property
-    def varies(self) -> Array:
-        """Which columns vary by more than rounding."""
-        return varies(self.low, self.high)
-
-    @classmethod
-    def empty(cls, d: int) -> ColumnStats:
-        zeros = np.zeros(d)
-        return cls(0.0, np.full(d, np.inf), np.full(d, -np.inf), zeros, zeros, zeros)
-
-    @classmethod
-    def of(cls, X: Any, weight: Array | None = None) -> ColumnStats:
-        """The statistics of a chunk of rows, dense or sparse."""
-        X = X.toarray() if sp.issparse(X) else X
-        low = X.min(axis=0).astype(np.float64)
-        if np.isnan(low).any():
-            return cls._with_gaps(X, weight)
-        high = X.max(axis=0).astype(np.float64)
-        weight = np.ones(len(X)) if weight is None else weight
-        n = float(weight.sum())
-        # About the least value, so that columns far from the origin keep their digits.
-        above = np.subtract(X, low, dtype=np.float64)
-        offset = weight @ above / n
-        above -= offset
-        deviation = weight @ np.square(above, out=above)
-        return cls(n, low, high, offset, deviation, np.zeros(len(low)), squares_of(weight))
-
-    @classmethod
-    def _with_gaps(cls, X: Array, weight: Array | None) -> ColumnStats:
-        """The same where values are missing."""
-        gaps = np.isnan(X)
-        low = np.where(gaps, np.inf, X).min(axis=0).astype(np.float64)
-        high = np.where(gaps, -np.inf, X).max(axis=0).astype(np.float64)
-        weight = np.ones(len(X)) if weight is None else weight
-        missing, some = weight @ gaps, low <= high
-        present = np.where(some, weight.sum() - missing, 1.0)
-        lowest = np.where(some, low, 0.0)
-        above = np.where(gaps, 0.0, np.subtract(X, lowest, dtype=np.float64))
-        offset = weight @ above / present
-        above = np.where(gaps, 0.0, above - offset)
-        deviation = weight @ np.square(above, out=above)
-        found = low, high, offset, deviation, missing, squares_of(weight)
-        return cls(float(weight.sum()), *found)
-
-    def __add__(self, other: ColumnStats) -> ColumnStats:
-        if not self.n or not other.n:
-            return self if self.n else other
-        mine, theirs = self.n - self.missing, other.n - other.missing
-        share = theirs / np.maximum(mine + theirs, np.finfo(float).tiny)  # 0 where neither has any
-        low, high = np.minimum(self.low, other.low), np.maximum(self.high, other.high)
-        ours, others = self._above(low), other._above(low)
-        step = np.where((mine > 0) & (theirs > 0), others - ours, 0.0)
-        return ColumnStats(
-            self.n + other.n,
-            low,
-            high,
-            np.where(mine > 0, ours, others) + step * share,
-            self.deviation + other.deviation + step**2 * (mine * share),
-            self.missing + other.missing,
-            self.squares + other.squares,
-        )
-
-    def _above(self, low: Array) -> Array:
-        """How far the mean is above a value, 0 for columns without values."""
-        return self.above + np.subtract(
-            self.low, low, out=np.zeros(len(low)), where=self.low <= self.high
-        )
-
-    def between(self, columns: Any, low: Any, high: Any) -> ColumnStats:
-        """The statistics where the ends of some columns are others."""
-        ends = replace(self, low=self.low.copy(), high=self.high.copy())
-        ends.low[columns], ends.high[columns] = low, high
-        return replace(ends, above=self._above(ends.low))
-
-    def filled(self, values: Array) -> ColumnStats:
-        """The statistics once these values stand where some are missing."""
-        if not self.missing.any():
-            return self
-        d, n = len(values), self.n
-        gone = self.missing > 0
-        low = np.where(gone, np.minimum(self.low, values), self.low)
-        high = np.where(gone, np.maximum(self.high, values), self.high)
-        mine, ours = n - self.missing, self._above(low)
-        step = np.where(mine > 0, values - low - ours, 0.0)
-        above = np.where(mine > 0, ours, values - low) + step * (self.missing / n)
-        deviation = self.deviation + step**2 * (mine * self.missing / n)
-        return ColumnStats(n, low, high, above, deviation, np.zeros(d), self.squares)
-
-    def of_columns(self, columns: Array) -> ColumnStats:
-        """The statistics of some columns."""
-        return replace(self, **{name: getattr(self, name)[columns] for name in BY_COLUMN})
-
-    def beside(self, other: ColumnStats) -> ColumnStats:
-        """The statistics of these columns and others of the same rows."""
-        both: dict[str, Any] = {
-            name: np.concatenate([getattr(part, name) for part in (self, other)])
-            for name in BY_COLUMN
-        }
-        return replace(self, **both)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from scipy.special import expit, log_expit
 
-from ..features.content import worth
+from ..columns.statistics import worth
 from .coupling import couple, mean_slopes
 from .decision import Curve, divergence
 

@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.statistics import squares_of
 from ..engines.blas import add_gram
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
-from ..features.content import squares_of
 from ..features.layers import Features
 from .summary import ClassMoments, FoldMoments, from_sums
 

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg.blas import dger
 
-from ..features.content import effective
+from ..columns.statistics import effective
 from .sketch import NO_ROWS, RowSketch
 
 Array = np.ndarray[Any, Any]

@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..columns.statistics import N_FOLDS
 from ..drawing.sampling import Sampled, Spec
 from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
@@ -27,7 +28,6 @@ from ..estimators.inputs import (
 from ..estimators.mixin import EstimatorMixin
 from ..estimators.tables import InBlocks, InMemory, Table, as_table, engine_for
 from ..features.content import ContentHash
-from ..features.encoding import N_FOLDS
 from ..features.feature_map import FeatureMap
 from ..machine.solving import Method
 from ..metrics import get_scorer

@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns.kinds import kind_called
 from ..errors import ExtremeEntropyWarning, InputError, warn
 from ..estimators.arrow import python_value
 from .dates import read_dates
@@ -24,13 +25,6 @@ from .dates import read_dates
 Array = np.ndarray[Any, Any]
 
 LONGEST = 1024  # bytes of a cell of text that are kept as they are
-KINDS = {
-    "number": "numbers",
-    "boolean": "true or false",
-    "date": "dates",
-    "text": "text",
-    "category": "categories",
-}
 NUMBER = r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$"
 DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"  # 1,234.50
@@ -41,7 +35,7 @@ class Column:
     """A column that a model uses."""
 
     name: str
-    kind: str  # a key of KINDS
+    kind: str  # the name of a kind
     order: str = ""  # of year, month and day in dates of text; "" where they are as ISO has them
     lenient: bool = False  # whether cells that are not of the kind are missing
     decimal_comma: bool = False  # whether 2,5 is two and a half
@@ -56,8 +50,8 @@ class Column:
             if self.kind in ("number", "date") and isinstance(strange, str):
                 remedy += f"; eem fit --{self.kind} {self.name!r} takes such cells for missing"
             raise InputError(
-                f"Column {self.name!r} must hold {KINDS[self.kind]}, as in training; it holds "
-                f"{strange!r}. {remedy}."
+                f"Column {self.name!r} must hold {kind_called(self.kind).title}, as in training; "
+                f"it holds {strange!r}. {remedy}."
             ) from error
 
 
@@ -125,7 +119,7 @@ class Unread:
             if n := self._gone[column.name]:
                 warn(
                     f"Taken for missing: {_cells(n)} of column {column.name!r} that cannot be read "
-                    f"as {KINDS[column.kind]}.",
+                    f"as {kind_called(column.kind).title}.",
                     ExtremeEntropyWarning,
                 )
         for name, example in self._examples.items():

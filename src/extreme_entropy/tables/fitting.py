@@ -14,15 +14,17 @@ import numpy as np
 import pyarrow as pa
 from sklearn.base import clone
 
+from ..columns import frames
+from ..columns.kinds import kind_called, recognise
+from ..columns.unused import RULES, Identifier
 from ..errors import ExtremeEntropyWarning, InputError, UnseenWarning
-from ..estimators import frames
 from ..estimators.base import EntropyClassifier
 from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
-from .columns import KINDS, Column, Columns, as_numbers, without
+from .columns import Column, Columns, as_numbers, without
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import Split, estimate_gmean
 from .hints import hints
@@ -196,7 +198,8 @@ def _split(profiled: TableProfile, time: str | None, group: str | None) -> Split
     if column.kind not in ("date", "number"):
         raise InputError(
             f"The column of --time must hold dates or numbers; {time!r} is read as "
-            f"{KINDS[column.kind]}. If it holds dates, say so with --date {shlex.quote(time)}"
+            f"{kind_called(column.kind).title}. If it holds dates, say so with --date "
+            f"{shlex.quote(time)}"
         )
     times = as_numbers(without(rows[time].combine_chunks(), missing), column)
     if len(np.unique(times[~np.isnan(times)])) < 2:
@@ -230,8 +233,9 @@ def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
         known = without(rows[column.name].combine_chunks(), columns.missing)
         cells[column.name] = _identifying(column, known)
     named = np.array([column.kind == "category" for column in columns.used])
-    kinds = frames.profile(pa.table(cells), named).kinds(named)
-    gone = {n: k.reason for n, k in zip(cells, kinds, strict=True) if k.kind == "left out"}
+    profiles = zip(cells, frames.profile(pa.table(cells), named).columns, named, strict=True)
+    kinds = {name: recognise(profile, named=bool(is_named)) for name, profile, is_named in profiles}
+    gone = {name: kind.reason for name, kind in kinds.items() if isinstance(kind, Identifier)}
     for name, array in cells.items():
         if pa.types.is_integer(array.type) and _is_increasing(array):
             gone.setdefault(name, "whole numbers that increase from row to row")
@@ -258,7 +262,7 @@ def _identifying(column: Column, cells: pa.Array) -> pa.Array:
 def _is_increasing(cells: pa.Array) -> bool:
     """Whether enough numbers all increase, or all decrease."""
     steps = np.sign(np.diff(cells.drop_null().to_numpy()))
-    return len(steps) >= frames.SEVERAL and abs(int(steps.sum())) == len(steps)
+    return len(steps) >= RULES.several and abs(int(steps.sum())) == len(steps)
 
 
 def _on_small_classes(classes: Array, counts: Array) -> list[str]:

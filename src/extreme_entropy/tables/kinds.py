@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns.kinds import kind_called
 from ..errors import InputError
 from .columns import (
     DECIMAL_COMMA,
-    KINDS,
     NUMBER,
     Column,
     as_numbers,
@@ -54,7 +54,7 @@ MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 class Asked:
     """How somebody wants a column to be read."""
 
-    kind: str = ""  # a key of KINDS, or "" where its cells are to decide
+    kind: str = ""  # the name of a kind, or "" where its cells are to decide
     order: str = ""  # of year, month and day in dates
 
 
@@ -134,8 +134,8 @@ class ColumnProfile:
         wanted = self.asked.kind
         if (wanted == "number" and is_date) or (wanted == "date" and types.is_boolean(kind)):
             raise InputError(
-                f"Column {self.name!r} holds {kind}, which cannot be read as {KINDS[wanted]}; "
-                f"leave out --{wanted} {shlex.quote(self.name)}."
+                f"Column {self.name!r} holds {kind}, which cannot be read as "
+                f"{kind_called(wanted).title}; leave out --{wanted} {shlex.quote(self.name)}."
             )
         if types.is_boolean(kind):
             return Column(self.name, "boolean")
@@ -283,11 +283,11 @@ class ColumnProfile:
             return column, ""
         if not self.fits[kept] and self.present:
             raise InputError(
-                f"Column {self.name!r} must hold {KINDS[kind]} to be read by --{kind}; it has "
-                f"none, but {next(iter(self.counts or ['other text']))!r}."
+                f"Column {self.name!r} must hold {kind_called(kind).title} to be read by --{kind}; "
+                f"it has none, but {next(iter(self.counts or ['other text']))!r}."
             )
         if self.fits[kept] < self.present:
-            note = self._strays(kept, KINDS[kind], "Such cells count as missing.")
+            note = self._strays(kept, kind_called(kind).title, "Such cells count as missing.")
         return column, note
 
     def _fitting_order(self) -> str:

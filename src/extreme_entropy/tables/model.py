@@ -13,15 +13,18 @@ import numpy as np
 import pyarrow as pa
 
 from .. import persistence
+from ..columns.category import Category
+from ..columns.kind import ColumnKind
+from ..columns.kinds import KINDS
+from ..columns.number import Number
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.batches import rows_worth_a_merge
 from ..estimators.saving import pack, understood, unpack
 from ..estimators.schema import is_text, require
-from ..features.encoding import ColumnKind
 from ..features.feature_map import same
 from ..metrics import label_text
-from .columns import KINDS, Columns, Unread
+from .columns import Columns, Unread
 from .dates import ORDERS
 from .labels import TYPES, has_label, read_labels
 from .reading import Source
@@ -31,10 +34,6 @@ Array = np.ndarray[Any, Any]
 
 NUMBERS = 2**23  # cells that are held at once
 FEWEST = 256  # rows, however many columns
-READ_AS = {
-    **{"number": "number", "boolean": "number", "date": "date"},
-    **{"text": "category", "category": "category"},
-}
 LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 
 
@@ -166,7 +165,7 @@ class TableModel:
         known = {
             column.name: kind.labels
             for column, kind in zip(self.columns.used, kinds, strict=False)
-            if kind.kind == "category" and kind.labels is not None
+            if isinstance(kind, Category) and kind.labels is not None
         }
         return Unread(self.columns, known)
 
@@ -266,11 +265,12 @@ class TableModel:
         names = [column.name for column in used]
         theirs = getattr(classifier, "feature_names_in_", np.empty(0)).tolist()
         require(names == theirs, "the columns", f"those of the classifier, {theirs[:5]}", names[:5])
-        kinds = classifier.feature_map_.encoding.kinds or [ColumnKind()] * len(used)
+        kinds = classifier.feature_map_.encoding.kinds or [Number()] * len(used)
+        by_name = {kind.name: kind for kind in KINDS if kind.is_used}
         for column, kind in zip(used, kinds, strict=True):
-            read = {READ_AS.get(column.kind), "left out", "empty"}
-            alike = column.kind in KINDS and kind.kind in read
-            require(alike, f"column {column.name!r}", kind.kind, column.kind)
+            read = by_name.get(column.kind, ColumnKind)
+            alike = read is not ColumnKind and (not kind.is_used or issubclass(read, type(kind)))
+            require(alike, f"column {column.name!r}", kind.name, column.kind)
             require(column.order in ("", *ORDERS), "an order", " or ".join(ORDERS), column.order)
         dtype = classifier.classes_.dtype
         alike = dtype.kind == LABEL_DTYPES.get(self.label_kind)

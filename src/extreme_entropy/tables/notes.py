@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 
+from ..columns.unused import Identifier
 from ..errors import (
     DegenerateWarning,
     FewRowsWarning,
@@ -71,5 +72,5 @@ def _on_left_out(fitted: TableModel) -> list[str]:
         f"Column {column.name!r} is not used ({kind.reason}). To use it: "
         f"--category {shlex.quote(column.name)}"
         for column, kind in zip(fitted.columns.used, kinds, strict=False)
-        if kind.kind == "left out"
+        if isinstance(kind, Identifier)
     ]

@@ -1,0 +1,1 @@
+"""What a column holds, and how it becomes numbers."""

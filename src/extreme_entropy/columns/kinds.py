@@ -1,0 +1,35 @@
+"""The kinds of columns, and which of them a column is.
+
+The kind that stands last in the list is asked first whether a column is of it. Encoded columns
+come in the order of the list.
+"""
+
+from __future__ import annotations
+
+from .category import Category, Text
+from .cells import ValueProfile
+from .date import Date
+from .kind import ColumnKind
+from .number import Boolean, Number
+from .unused import Empty, Identifier
+
+KINDS: list[type[ColumnKind]] = [
+    Number,
+    Boolean,
+    Date,
+    Category,
+    Text,
+    Identifier,
+    Empty,
+]
+
+
+def recognise(profile: ValueProfile, *, named: bool) -> ColumnKind:
+    """The kind of a column with such values, which the user may have named as one of categories."""
+    kinds = (kind.recognise(profile, named=named) for kind in reversed(KINDS))
+    return next(kind for kind in kinds if kind is not None)
+
+
+def kind_called(name: str) -> type[ColumnKind]:
+    """The kind with a name; KeyError if there is none."""
+    return {kind.name: kind for kind in KINDS}[name]
