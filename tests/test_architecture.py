@@ -241,9 +241,9 @@ LINES = {
     "(top)": 990,
     "cli": 1510,
     "drawing": 1220,
-    "engines": 1070,
+    "engines": 1060,
     "entropy": 490,
-    "estimators": 4790,
+    "estimators": 4765,
     "export": 1120,
     "features": 1870,
     "machine": 1520,
@@ -251,7 +251,7 @@ LINES = {
     "moments": 710,
     "plots": 1560,
     "report": 2670,
-    "selection": 1900,
+    "selection": 1820,
     "tables": 3450,
 }
 
