@@ -242,7 +242,7 @@ LINES = {
     "cli": 1510,
     "columns": 1390,
     "drawing": 1220,
-    "engines": 1070,
+    "engines": 1060,
     "entropy": 490,
     "estimators": 4340,
     "export": 1080,
@@ -252,7 +252,7 @@ LINES = {
     "moments": 710,
     "plots": 1560,
     "report": 2670,
-    "selection": 1900,
+    "selection": 1820,
     "tables": 3450,
 }
 

@@ -33,8 +33,8 @@ from extreme_entropy import (
 from extreme_entropy.drawing import relevance
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators import arrow
-from extreme_entropy.estimators import batches as batching
 from extreme_entropy.estimators.base import EntropyClassifier
+from extreme_entropy.estimators.batches import BatchSettings
 from extreme_entropy.files import workplace
 
 KILLS = {"EEM": 20, "forest": 8}
@@ -89,7 +89,7 @@ def digest(machine):
 @pytest.fixture(autouse=True)
 def small_groups(monkeypatch):
     """So that a few rows are several groups, of several batches each."""
-    monkeypatch.setattr(batching, "BATCH_ROWS", 700)
+    monkeypatch.setattr(EntropyClassifier, "_batching", BatchSettings(rows=700))
 
 
 @pytest.fixture
@@ -427,7 +427,7 @@ def fit_and_tell(kind, batches, path, answer):
 
 def kill_often(folder, kind):
     """Fork, fit, kill; until there were enough kills. Then let one end."""
-    batching.BATCH_ROWS, batching.LEAF_ROWS = 700, 100
+    EntropyClassifier._batching = BatchSettings(rows=700, leaf_rows=100)
     relevance.LANDMARKS = 40
     path, answer = folder / "fit.eem", folder / "answer"
     batches = list(in_batches(*table(12_000)))
@@ -502,7 +502,8 @@ def test_sources_of_columns_equal_arrays(columns, tmp_path):
 
 def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatch):
     """The same file order and row groups are the same batches."""
-    monkeypatch.setattr(arrow, "BATCH_ROWS", 2_000)
+    settings = BatchSettings(rows=700, arrow_rows=2_000)
+    monkeypatch.setattr(EntropyClassifier, "_batching", settings)
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
     source, path = pa.dataset.dataset(tmp_path), tmp_path / "fit.eem"
@@ -529,14 +530,12 @@ def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatc
 
 
 @pytest.mark.parametrize("rows", [1, 700, 2_000, 2_001, 10_000])
-def test_rows_read_in_small_steps_come_together_in_their_order(
-    columns, tmp_path, monkeypatch, rows
-):
+def test_rows_read_in_small_steps_come_together_in_their_order(columns, tmp_path, rows):
     """Whatever the sizes, every row comes once; all batches but the last are large enough."""
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
-    monkeypatch.setattr(arrow, "BATCH_ROWS", rows)
-    given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label")
+    settings = BatchSettings(arrow_rows=rows)
+    given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label", settings)
     X, y = zip(*given, strict=True)
     np.testing.assert_array_equal(np.concatenate(y), columns["label"].to_numpy())
     x1 = np.concatenate([part.column("x1").to_numpy() for part in X])

@@ -5,6 +5,7 @@ import re
 import signal
 import sys
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import dask
@@ -32,7 +33,7 @@ from extreme_entropy.engines import blocks as seam
 from extreme_entropy.engines.blocks import Block, add_in_turn, on_block, tree
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
 from extreme_entropy.moments.sketch import MOST
-from extreme_entropy.selection import one_pass
+from extreme_entropy.selection.one_pass import CrossValidation
 
 ROOT = Path(__file__).parent.parent
 N, D = 6_000, 4
@@ -420,11 +421,11 @@ def test_searches_choose_as_on_gathered_rows(search, weighted, rows, rng):
     assert isinstance(ours.predict_proba(in_blocks(X, y)[0]), da.Array)
 
 
-def test_where_rows_are_few_phi_is_drawn_anew_in_each_fold(rows, monkeypatch):
+def test_where_rows_are_few_phi_is_drawn_anew_in_each_fold(rows):
     """The training sets are then parts of blocks."""
-    monkeypatch.setattr(one_pass, "LEFT", 2.0)
     X, y = rows
     ours, theirs = (clone(SEARCHES["EEKM"]) for _ in range(2))
+    ours._cross_validation = theirs._cross_validation = CrossValidation(left=2.0)
     assert_same_choice(ours.fit(*in_blocks(X, y)), theirs.fit(X, y), X)
 
 
@@ -559,15 +560,15 @@ def test_an_error_where_rows_come_from_names_the_block(rows):
 def test_an_error_in_the_work_names_the_block():
     """Ours stay ours, what cannot be used is an InputError, all else has a note."""
 
-    def fail(block, error):
+    def fail(error, block):
         raise error
 
     with pytest.raises(ForgetError, match="Block 7"):
-        on_block(7, fail, Block(None), ForgetError("no"))
+        on_block(7, partial(fail, ForgetError("no")), Block(None))
     with pytest.raises(InputError, match="Block 7"):
-        on_block(7, fail, Block(None), TypeError("no"))
+        on_block(7, partial(fail, TypeError("no")), Block(None))
     with pytest.raises(ZeroDivisionError) as error:
-        on_block(7, fail, Block(None), ZeroDivisionError("no"))
+        on_block(7, partial(fail, ZeroDivisionError("no")), Block(None))
     assert error.value.__notes__ == ["This was block 7 (the first is 0)."]
 
 

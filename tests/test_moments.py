@@ -32,7 +32,7 @@ N_FOLDS = 5
 def summarise(phi, X, y, weight, n_classes, n_folds):
     """The summary of rows in memory with labels 0, 1, …, in folds by their content."""
     rows = InMemory(Columns(X.shape[1], None), X, y, weight)
-    [[moments]] = rows.summarise(phi, np.arange(n_classes), n_folds)
+    [[moments]] = rows.summarise(phi, np.arange(n_classes), n_folds).leaves
     return moments
 
 

@@ -20,6 +20,7 @@ from extreme_entropy.machine.solving import Method, solve
 from extreme_entropy.metrics import gmean_scorer
 from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 from extreme_entropy.selection import one_pass
+from extreme_entropy.selection.one_pass import CrossValidation
 
 SIZES = (6, 15, 30)
 PAPER = {"ridge": 0.0, "decision": "paper"}
@@ -46,7 +47,7 @@ def problem(rng, n=300, d=4, n_classes=2):
 def drawn_in_each_fold(search, X):
     """Whether φ looks at so many rows that it is drawn anew in each training set."""
     sizes = {spec.sample_size for spec in search._specifications(SIZES[-1])}
-    return max(sizes) > 0.5 * len(X) or one_pass.LEFT > 1
+    return max(sizes) > 0.5 * len(X) or search._cross_validation.left > 1
 
 
 def judged(search, X, y, **fit):
@@ -162,13 +163,13 @@ def test_data_drawn_neurons_are_drawn_in_each_training_set_of_a_small_table(rng)
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "polynomial"])
-def test_every_gamma_and_landmark_count_equals_a_refit(rng, monkeypatch, kernel):
+def test_every_gamma_and_landmark_count_equals_a_refit(rng, kernel):
     """Decision values of EEKMClassifier(landmarks, gamma).fit(training rows)."""
-    monkeypatch.setattr(one_pass, "LEFT", 2.0)  # never enough: landmarks anew in each fold
     X, y = problem(rng)
     settings = {"kernel": kernel, "scale": "minmax", **PAPER}
     gammas = (0.5, 2.0)
     search = EEKMClassifierCV(SIZES, gamma=gammas, cv=3, random_state=3, **settings)
+    search._cross_validation = CrossValidation(left=2.0)  # never enough: landmarks in each fold
     found = judged(search, X, y)
     seed = search.best_estimator_.random_state
     splits = list(PredefinedSplit(search.folds_).split())

@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.engines.threads import BlasLibraries, OneBlasThread, one_blas_thread
-from extreme_entropy.estimators import base
+from extreme_entropy.estimators import base, tables
 from extreme_entropy.moments.sketch import RowSketch
 
 
@@ -280,14 +280,14 @@ def test_a_prediction_during_a_refit_is_of_one_classifier(rows, monkeypatch):
     frame = pd.DataFrame(X, columns=list("abcd"))
     classifier = EEMClassifier(20, random_state=0).fit(frame, y)
     expected = classifier.predict_proba(frame)
-    check_x = base.check_x
+    check_x = tables.check_x
 
     def meanwhile(estimator, X):
         monkeypatch.undo()
         classifier.fit(frame[list("dcb")], y)  # as another thread might, before rows are checked
         return check_x(estimator, X)
 
-    monkeypatch.setattr(base, "check_x", meanwhile)
+    monkeypatch.setattr(tables, "check_x", meanwhile)
     np.testing.assert_array_equal(classifier.predict_proba(frame), expected)
     assert classifier.predict_proba(frame[list("dcb")]).shape == (700, 2)
 

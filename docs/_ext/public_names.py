@@ -22,7 +22,7 @@ from sphinx.transforms import SphinxTransform
 import extreme_entropy
 
 # Methods that other packages of the library call, and users need not.
-INTERNAL = {"set_fitted", "specification"}
+INTERNAL = {"set_fitted", "specification", "fitted_parts", "set_fitted_parts"}
 STARTED_WITH = "extreme_entropy.ExtremeEntropyClassifier"
 NO_LINK_IN = (
     *(nodes.title, nodes.rubric, nodes.reference),

@@ -45,23 +45,24 @@ class Blocks(Protocol):
     def like(self) -> Any:
         """A few made-up rows of the same kind: their columns, names and precision."""
 
-    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
-        """work(block, *shared) of each block, added up in a tree that follows from their number.
+    def add_up(self, work: Callable[[Block], T]) -> T:
+        """work(block) of each block, added up in a tree that follows from their number.
 
-        What is shared reaches every place once; only the sum comes back.
+        `work` holds what it needs, reaches every place once and can be pickled; only the sum comes
+        back.
         """
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
-        """work(block, *shared) of each block, one after another and not before it is asked for.
+    def each(self, work: Callable[[Block], Array], *, like: Array, name: str) -> Any:
+        """work(block) of each block, one after another and not before it is asked for.
 
         `like` is such an answer without rows, `name` a word for what it holds.
         """
 
 
-def on_block(number: int, work: Callable[..., T], block: Block, *shared: Any) -> T:
-    """work(block, *shared), with an error that names the block."""
+def on_block(number: int, work: Callable[[Block], T], block: Block) -> T:
+    """work(block), with an error that names the block."""
     try:
-        return work(block, *shared)
+        return work(block)
     except Exception as error:
         raise named(error, number) from error
 

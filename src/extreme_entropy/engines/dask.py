@@ -45,10 +45,10 @@ class DaskBlocks:
         self.like: Any = like
         self.lengths: tuple[float, ...] = lengths
 
-    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
-        """Σ work(block, *shared), in a tree of tasks."""
+    def add_up(self, work: Callable[[Block], T]) -> T:
+        """Σ work(block), in a tree of tasks."""
         name = _new_name(work)
-        graph = self._tasks(name, work, shared)
+        graph = self._tasks(name, work)
         numbers = count()
 
         def add_tasks(a: Any, b: Any) -> Any:
@@ -59,29 +59,22 @@ class DaskBlocks:
         leaves: list[Any] = [(name, i) for i in range(len(self.keys))]
         return self._computed(name, tree(leaves, add_tasks), graph)
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
-        """A lazy array of work(block, *shared), block after block."""
+    def each(self, work: Callable[[Block], Array], *, like: Array, name: str) -> Any:
+        """A lazy array of work(block), block after block."""
         name = f"{name}-{uuid4().hex}"
         tail, chunks = (0,) * (like.ndim - 1), tuple((n,) for n in like.shape[1:])
-        graph = self._tasks(name, work, shared, tail)
+        graph = self._tasks(name, work, tail)
         return da.Array(graph, name, chunks=(self.lengths, *chunks), meta=like)
 
-    def _tasks(
-        self,
-        name: str,
-        work: Callable[..., Any],
-        shared: tuple[Any, ...],
-        tail: tuple[int, ...] = (),
-    ) -> Graph:
+    def _tasks(self, name: str, work: Callable[[Block], Any], tail: tuple[int, ...] = ()) -> Graph:
         """One task for each block, beside those that the blocks come from."""
-        graph = dict(self.graph)
-        once = [f"shared-{name}-{i}" for i in range(len(shared))]
-        # Under keys of their own, they are sent to each worker once and not with each task.
-        graph.update({key: DataNode(key, value) for key, value in zip(once, shared, strict=True)})
+        # Under a key of its own, work is sent to each worker once and not with each task.
+        once = f"work-{name}"
+        graph = {**self.graph, once: DataNode(once, work)}
         for i, block in enumerate(self.keys):
             key = (name, i, *tail)
-            parts = [None if part is None else TaskRef(part) for part in block]
-            graph[key] = Task(key, _on_parts, i, work, *parts, *map(TaskRef, once))
+            X, y, weight = (None if part is None else TaskRef(part) for part in block)
+            graph[key] = Task(key, _on_parts, i, TaskRef(once), X, y, weight)
         return graph
 
     def _computed(self, name: str, key: Any, graph: Graph) -> Any:
@@ -219,8 +212,8 @@ def _check_lengths(ours: tuple[float, ...], theirs: tuple[float, ...], name: str
     )
 
 
-def _on_parts(number: int, work: Callable[..., T], X: Any, y: Any, weight: Any, *shared: Any) -> T:
-    return _weighed(on_block(number, work, Block(X, y, weight), *shared))
+def _on_parts(number: int, work: Callable[[Block], T], X: Any, y: Any, weight: Any) -> T:
+    return _weighed(on_block(number, work, Block(X, y, weight)))
 
 
 def _add(a: T, b: T) -> T:

@@ -27,25 +27,27 @@ except ImportError as error:
 class RayBlocks(ColumnBlocks):
     """The blocks of a Dataset."""
 
-    def add_up(self, work: Callable[..., Any], *shared: Any) -> Any:
-        """Σ work(block, *shared), on workers."""
+    def add_up(self, work: Callable[[Block], Any]) -> Any:
+        """Σ work(block), on workers."""
         try:
-            return ray.get(add_in_turn(self._sums(work, shared), _add.remote))
+            return ray.get(add_in_turn(self._sums(work), _add.remote))
         except (OutOfMemoryError, WorkerCrashedError) as error:
             raise TooLargeError(
                 "Workers must survive their work; they died on it, most likely for want of memory. "
                 "Use smaller blocks (repartition), a smaller model, or workers with more memory."
             ) from error
 
-    def _sums(self, work: Callable[..., Any], shared: tuple[Any, ...]) -> Iterator[Any]:
+    def _sums(self, work: Callable[[Block], Any]) -> Iterator[Any]:
         """Where the sum of each block will be, begun as workers become free."""
-        once = ray.put((work, shared, self.roles, self.no_rows))
+        once = ray.put((work, self.roles, self.no_rows))
         running, most = list[Any](), 2 * ray.cluster_resources().get("CPU", 1)
         table = self.table.select_columns(self.roles.names)
         options = table.context.execution_options
         before, options.preserve_order = options.preserve_order, True
         try:
-            refs = (ref for some in table.iter_internal_ref_bundles() for ref in some.block_refs)
+            refs = (
+                ref for bundle in table.iter_internal_ref_bundles() for ref in bundle.block_refs
+            )
             for number, rows in enumerate(chain([next(refs, self.no_rows)], refs)):
                 total, failed = _begin.remote(number, rows, once)
                 yield total
@@ -58,15 +60,15 @@ class RayBlocks(ColumnBlocks):
         for error in filter(None, ray.get(running)):
             raise error
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
-        """The Dataset with a further column, work(block, *shared)."""
+    def each(self, work: Callable[[Block], Array], *, like: Array, name: str) -> Any:
+        """The Dataset with a further column, work(block)."""
         self.check_new(name, "rename_columns", "drop_columns")
         features, dtype = self.roles.features, like.dtype
 
         def answers(rows: Any) -> Any:
             with one_blas_thread():
-                found = work(Block(rows.select(features)), *shared)
-            return rows.append_column(name, column_of(found, dtype))
+                column = column_of(work(Block(rows.select(features))), dtype)
+            return rows.append_column(name, column)
 
         return self.table.map_batches(answers, batch_size=None, batch_format="pyarrow")
 
@@ -85,12 +87,12 @@ def blocks(X: Any, y: Any = None, weight: Any = None) -> RayBlocks:
 
 
 def _sum_of_block(number: int, rows: Any, once: tuple[Any, ...]) -> tuple[Any, Any]:
-    """work(block, *shared), or None; and an error of ours, or None, for the driver to wait for."""
-    work, shared, roles, no_rows = once
+    """work(block), or None; and an error of ours, or None, for the driver to wait for."""
+    work, roles, no_rows = once
     block = roles.block(rows if rows.num_rows else no_rows)  # a block without rows may lack columns
     try:
         with one_blas_thread():
-            return on_block(number, work, block, *shared), None
+            return on_block(number, work, block), None
     except ExtremeEntropyError as error:
         return None, error
 

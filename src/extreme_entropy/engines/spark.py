@@ -44,11 +44,11 @@ ABSENT = "No module named 'extreme_entropy"
 class SparkBlocks(ColumnBlocks):
     """The partitions of a DataFrame."""
 
-    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
-        """Σ work(block, *shared), on executors."""
+    def add_up(self, work: Callable[[Block], T]) -> T:
+        """Σ work(block), on executors."""
         columns, no_rows = self.table.columns, self.no_rows.select(self.roles.names)
-        rows = _numbered(self.table).select(*(f"c{columns.index(x)}" for x in self.roles.names))
-        task = partial(_sum_of_partition, work, shared, self.roles, no_rows)
+        rows = _numbered(self.table).select([f"c{columns.index(x)}" for x in self.roles.names])
+        task = partial(_sum_of_partition, work, self.roles, no_rows)
         sums = rows.mapInArrow(task, SUMS)
         for places in ("place", 1):
             ordered = sums.repartition(places).sortWithinPartitions("place", "number")
@@ -57,13 +57,13 @@ class SparkBlocks(ColumnBlocks):
             if isinstance(total.sum, ExtremeEntropyError):
                 raise total.sum
             return total.sum
-        return on_block(0, work, self.roles.block(self.no_rows), *shared)  # there is no partition
+        return on_block(0, work, self.roles.block(self.no_rows))  # there is no partition
 
-    def each(self, work: Callable[..., Array], *shared: Any, like: Array, name: str) -> Any:
-        """The DataFrame with a further column, work(block, *shared)."""
+    def each(self, work: Callable[[Block], Array], *, like: Array, name: str) -> Any:
+        """The DataFrame with a further column, work(block)."""
         self.check_new(name, "withColumnRenamed", "drop")
         schema = types.StructType([*self.table.schema, types.StructField(name, _type_of(like))])
-        task = partial(_answers, work, shared, self.roles.features, like.dtype, schema.names)
+        task = partial(_answers, work, self.roles.features, like.dtype, schema.names)
         return _numbered(self.table).mapInArrow(task, schema)
 
 
@@ -111,23 +111,18 @@ class Sum(NamedTuple):
 
 
 def _sum_of_partition(
-    work: Callable[..., Any], shared: tuple[Any, ...], roles: Roles, no_rows: Any, batches: Batches
+    work: Callable[[Block], Any], roles: Roles, no_rows: Any, batches: Batches
 ) -> Batches:
-    """work(block, *shared) of the block that a partition is."""
+    """work(block) of the block that a partition is."""
     _keep_imports()
     number, parts = _partition(), list(batches)
     rows = pa.Table.from_batches(parts).rename_columns(roles.names) if parts else no_rows
-    block = roles.block(rows)
-    yield _written(Sum(isqrt(number), number, _result(number, work, block, shared)))
-
-
-def _result(number: int, work: Callable[..., T], block: Block, shared: tuple[Any, ...]) -> Any:
-    """work(block, *shared), or an error of ours: it would be the same if Spark tried again."""
     try:
         with one_blas_thread():
-            return on_block(number, work, block, *shared)
+            total: Any = on_block(number, work, roles.block(rows))
     except ExtremeEntropyError as error:
-        return error
+        total = error  # it would be the same if Spark tried again
+    yield _written(Sum(isqrt(number), number, total))
 
 
 def _sum_of_each_place(batches: Batches) -> Batches:
@@ -147,8 +142,7 @@ def _add(a: Any, b: Any) -> Any:
 
 
 def _answers(
-    work: Callable[..., Array],
-    shared: tuple[Any, ...],
+    work: Callable[[Block], Array],
     features: list[str],
     dtype: np.dtype[Any],
     names: list[str],
@@ -160,8 +154,8 @@ def _answers(
     for batch in batches:
         rows = pa.Table.from_batches([batch]).rename_columns(names[:-1])
         with one_blas_thread():
-            found = on_block(number, work, Block(rows.select(features)), *shared)
-        yield pa.RecordBatch.from_arrays([*batch, column_of(found, dtype)], names)
+            answers = on_block(number, work, Block(rows.select(features)))
+        yield pa.RecordBatch.from_arrays([*batch, column_of(answers, dtype)], names)
 
 
 @cache
@@ -180,16 +174,17 @@ def _partition() -> int:
     return int(context.partitionId())
 
 
-def _written(one: Sum) -> Any:
-    arrays = pa.array([one.place]), pa.array([one.number]), pa.array([packed(one.sum)], pa.binary())
-    return pa.RecordBatch.from_arrays(list(arrays), list(Sum._fields))
+def _written(total: Sum) -> Any:
+    sums = pa.array([packed(total.sum)], pa.binary())
+    arrays = [pa.array([total.place]), pa.array([total.number]), sums]
+    return pa.RecordBatch.from_arrays(arrays, list(Sum._fields))
 
 
 def _read(batches: Iterable[Any]) -> Iterator[Sum]:
     for batch in batches:
         for place, number, total in zip(*batch.columns, strict=True):
-            found = pickle.loads(total.as_buffer())  # noqa: S301 (our own bytes)
-            yield Sum(place.as_py(), number.as_py(), found)
+            value = pickle.loads(total.as_buffer())  # noqa: S301 (our own bytes)
+            yield Sum(place.as_py(), number.as_py(), value)
 
 
 def packed(value: Any) -> bytes:

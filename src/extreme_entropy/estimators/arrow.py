@@ -9,21 +9,19 @@ import numpy as np
 
 from ..columns.frames import is_frame
 from ..errors import InputError
+from .batches import BatchSettings, gathered
 from .column_kinds import some_names
 
 Array = np.ndarray[Any, Any]
 
-BATCH_ROWS = 65536
-READ_ROWS = 16384  # at a time, since pyarrow holds many of its batches, whatever its settings
 
-
-def batches_of(source: Any, target: str | None) -> Iterable[Any]:
+def batches_of(source: Any, target: str | None, settings: BatchSettings) -> Iterable[Any]:
     """Batches of (X, y), from a source of columns or as they are given."""
     pandas = hasattr(source, "iloc")
     if not pandas and type(source).__module__.partition(".")[0] != "pyarrow":
         if target is None and not (is_frame(source) or hasattr(source, "__arrow_c_stream__")):
             return source
-        source = _reader(source)
+        source = _reader(source, settings.read_rows)
     names = list(source.columns if pandas else source.schema.names)
     if target is None or target not in names:
         raise InputError(
@@ -31,26 +29,21 @@ def batches_of(source: Any, target: str | None) -> Iterable[Any]:
             f"The columns are {some_names(names)}."
         )
     if pandas:
-        return _pandas_batches(source, target)
+        # Rows as they are: columns of pandas may hold what Arrow has no type for.
+        X, y = source.drop(columns=target), source[target]
+        starts = range(0, len(source), settings.arrow_rows)
+        rows = (slice(start, start + settings.arrow_rows) for start in starts)
+        return ((X.iloc[s], y.iloc[s]) for s in rows)
     columns = [name for name in names if name != target]
-    return (
-        (batch.select(columns), _labels(batch.column(target))) for batch in _record_batches(source)
-    )
+    batches = _record_batches(source, settings)
+    return ((batch.select(columns), _labels(batch.column(target))) for batch in batches)
 
 
-def _pandas_batches(frame: Any, target: Any) -> Iterator[Any]:
-    """Rows of a data frame as they are: its columns may hold what Arrow has no type for."""
-    X, y = frame.drop(columns=target), frame[target]
-    for start in range(0, len(frame), BATCH_ROWS):
-        rows = slice(start, start + BATCH_ROWS)
-        yield X.iloc[rows], y.iloc[rows]
-
-
-def _reader(source: Any) -> Any:
+def _reader(source: Any, rows: int) -> Any:
     """Rows of a query that is run batch by batch, or of any frame that Arrow can read."""
     if hasattr(source, "collect_batches"):  # a LazyFrame of polars
         schema = source.head(0).collect().to_arrow().schema
-        frames = source.collect_batches(chunk_size=READ_ROWS, maintain_order=True)
+        frames = source.collect_batches(chunk_size=rows, maintain_order=True)
         batches = (batch for frame in frames for batch in frame.to_arrow().to_batches())
         from pyarrow import RecordBatchReader
 
@@ -80,29 +73,19 @@ def _checked(batch: Any) -> Any:
     return batch
 
 
-def _record_batches(source: Any) -> Iterator[Any]:
-    if hasattr(source, "get_fragments"):  # a dataset
-        few = {"batch_readahead": 1, "fragment_readahead": 1}
-        options = _scan_options(source)
-        read = source.to_batches(batch_size=READ_ROWS, fragment_scan_options=options, **few)
-        return _together(map(_checked, read))
-    if hasattr(source, "to_batches"):  # a table, in memory or mapped
-        return map(_checked, source.to_batches(max_chunksize=BATCH_ROWS))
-    return _together(map(_checked, source))
-
-
-def _together(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows in larger batches."""
+def _record_batches(source: Any, settings: BatchSettings) -> Iterator[Any]:
     from pyarrow import concat_batches
 
-    held: list[Any] = []
-    for batch in batches:
-        held.append(batch)
-        if sum(part.num_rows for part in held) >= BATCH_ROWS:
-            yield concat_batches(held)
-            held = []
-    if held:
-        yield concat_batches(held)
+    if hasattr(source, "get_fragments"):  # a dataset
+        source = source.to_batches(
+            batch_size=settings.read_rows,
+            fragment_scan_options=_scan_options(source),
+            batch_readahead=1,
+            fragment_readahead=1,
+        )
+    elif hasattr(source, "to_batches"):  # a table, in memory or mapped
+        return map(_checked, source.to_batches(max_chunksize=settings.arrow_rows))
+    return gathered(map(_checked, source), len, lambda: settings.arrow_rows, concat_batches)
 
 
 def _scan_options(dataset: Any) -> Any:

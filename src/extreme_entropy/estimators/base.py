@@ -12,88 +12,57 @@ from dataclasses import fields, replace
 from functools import partial
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from ..columns.statistics import N_FOLDS
 from ..drawing.sampling import Sampled
 from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
-from ..errors import (
-    DegenerateWarning,
-    FewRowsWarning,
-    ForcedWarning,
-    ForgetError,
-    IncompleteError,
-    InputError,
-    MergeError,
-    warn,
-)
-from ..features.feature_map import FeatureMap, same
+from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
 from ..machine.machine import Machine
 from ..machine.predictor import Answer, Predictor
 from ..machine.solving import ONE_ROW, Method, solve
-from ..moments.summary import ClassCounts, Summary
+from ..moments.summary import ClassCounts
 from ..progress import with_progress
 from .arrow import batches_of
-from .batches import CheckedBatches, gathered, rows_worth_a_merge
+from .batches import BatchSettings, CheckedBatches, gathered, n_rows, stacked
 from .checkpoint import Checkpoint, NoCheckpoint
+from .combining import Combinable
+from .docstrings import with_shared_texts
+from .fitted import Learned, Solved
 from .inputs import (
     Columns,
     Costs,
     Priors,
-    check_x,
     classes_of,
-    columns_of,
-    fitted_columns,
     labels_to_expect,
     log_priors_and_costs,
     on_numpy,
     set_columns,
 )
-from .mixin import EstimatorMixin
-from .notebook import html_of, mime_bundle
-from .schema import check_machine, require
-from .tables import (
-    InMemory,
-    Table,
-    answer_block,
-    as_table,
-    count_correct,
-    engine_for,
-    explain_block,
-    in_blocks,
-    name_of_answer,
-)
+from .notebook import NotebookView
+from .tables import InMemory, Table, answer_rows, as_table, engine_for, in_blocks
 from .turns import in_turn
 
 Array = np.ndarray[Any, Any]
 
-DIGITS = 1e-6  # of the weight of all rows, that rounding may have taken from it
+# What a column with such answers is called.
+NAMES: dict[Answer, str] = {
+    "projection": "projection",
+    "decision": "decision",
+    "label": "prediction",
+    "probability": "probability",
+    "log probability": "log_probability",
+}
 FEW_FIRST_ROWS = 100  # a φ drawn from fewer costs AUC: on mammography 0.87 from 10, 0.91 from all
 
 
-class Learned(NamedTuple):
-    """What a classifier has learned; it is replaced whole, so that no thread sees a part of it."""
-
-    classes: Array
-    feature_map: FeatureMap
-    summary: Any  # a Summary; of a slim classifier ClassCounts
-    is_twin: bool = False  # φ and classes are another classifier's, and stay
-
-
-class Solved(NamedTuple):
-    """A solved machine, and what it was solved from."""
-
-    learned: Learned
-    predictor: Predictor
-
-
-class EntropyClassifier(EstimatorMixin):
+@with_shared_texts
+class EntropyClassifier(Combinable, NotebookView):
     """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
 
     # Set by the constructors of the classifiers, or fixed by them.
@@ -107,12 +76,6 @@ class EntropyClassifier(EstimatorMixin):
     costs: Costs | None
     n_jobs: int | None
     random_state: Any
-    # Set by learning.
-    n_features_in_: int
-    feature_names_in_: Array
-    _learned: Learned
-    _solved: Solved | None = None  # until a machine is first needed
-
     _cure_of_degenerate: ClassVar[str] = (
         "Either the features carry no information, or the neurons are saturated: all rows have the "
         "same outputs, as with activation='sig' on many columns. "
@@ -120,7 +83,7 @@ class EntropyClassifier(EstimatorMixin):
     )
     # What φ is: a specification whose fields are parameters of the classifier.
     _spec: ClassVar[Any]
-    _has_one_leaf: ClassVar[bool] = True
+    _batching: ClassVar[BatchSettings] = BatchSettings()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
@@ -144,47 +107,64 @@ class EntropyClassifier(EstimatorMixin):
 
     # ---------------------------------------------------------------- learning
 
-    @in_turn
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Draw φ, add up the rows and solve for β.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows to learn from. float32 is worked on in single precision. Blocks of a Dask
-            collection or Ray Dataset and partitions of a Spark DataFrame are worked on where they
-            lie.
-        y : array-like or Dask collection of shape (n_samples,), or str
-            Labels of two or more classes; where X is a Spark DataFrame or Ray Dataset, the name of
-            the column that holds them. So it is with `sample_weight`.
-        sample_weight : array-like or Dask collection of shape (n_samples,), optional
-            A weight counts as repetition of the row: 2 is the row twice, 0 is no row. Weights
-            below one say how much rows count beside each other: all of 1/n are as all of 1.
+        {rows to learn from}
 
         Returns
         -------
         self
             The fitted classifier.
         """
-        self._validate_params()
-        twin = self._learned if self.is_twin else None
-        table = as_table(self, X, y, sample_weight, reset=twin is None)
-        classes = classes_of(table.labels) if twin is None else twin.classes
+        with in_turn(self):
+            self._validate_params()
+            twin = self._learned if self._learned is not None and self._learned.is_twin else None
+            table = as_table(self, X, y, sample_weight, reset=twin is None)
+            classes = classes_of(table.labels) if twin is None else twin.classes
+            learner = copy.copy(self)
+            learner._learned = None if twin is None else twin.emptied()
+            learned = learner._learn(table, classes)
+            if twin is None or learned.is_complete:  # a twin's rows may lack classes
+                learner._solve()
+            return self._become(learner)
+
+    def set_fitted(self, columns: Columns, learned: Learned) -> Self:
+        """Become the classifier that has learnt this of rows with these columns."""
+        set_columns(self, columns)
+        self._learned = learned
+        self._solved = None  # which holds the sums that it was solved from
+        return self
+
+    def _n_folds(self) -> int:
+        """How many folds rows are kept in; decided by the first rows, as φ is."""
+        wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
+        n_folds = wanted if self._learned is None else self._learned.summary.n_folds
+        if n_folds < wanted:
+            raise InputError(
+                "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
+                "learnt, since sums are kept by fold for them; this classifier has learnt rows "
+                "without folds. Fit a new one, or set decision='paper' and a numeric ridge."
+            )
+        return n_folds
+
+    def _learn(self, table: Table, classes: Array) -> Learned:
+        """Add rows to what is known; the first ones draw φ."""
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        n_folds = self._n_folds(None if twin is None else twin.summary)
-        if twin is None:
+        n_folds, known = self._n_folds(), self._learned
+        if known is None:
             spec = self.specification()
             feature_map = spec.draw(Sampled.of(table, self.random_state, [spec], classes))
+            summary = table.learn(feature_map, classes, n_folds)
+            learned = Learned(classes, feature_map, summary)
         else:
-            feature_map = twin.feature_map
-        summary = table.learn(feature_map, classes, n_folds)
-        learner = copy.copy(self).set_fitted(table.columns, classes, feature_map, summary)
-        if summary.counts.any(axis=1).all():  # a twin's rows may lack classes
-            learner._solve()
-        return self._become(learner)
+            part = table.learn(known.feature_map, classes, n_folds)
+            learned = known._replace(summary=known.summary + part)
+        self.set_fitted(table.columns, learned)
+        return learned
 
-    @in_turn
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows, as if they had been there from the start.
 
@@ -204,21 +184,21 @@ class EntropyClassifier(EstimatorMixin):
         self
             The classifier with the rows learnt.
         """
-        self._validate_params()
-        fresh = not hasattr(self, "feature_map_")
-        self._check_sums()
-        self._learn(as_table(self, X, y, sample_weight, reset=fresh), classes)
-        rows = self.summary_.effective_rows.sum()
-        if fresh and rows < FEW_FIRST_ROWS:
-            warn(
-                f"The feature map was drawn from the {rows:g} rows of the first partial_fit, and "
-                f"stays as it is. Start with at least {FEW_FIRST_ROWS} typical rows, or use "
-                "fit_batches, which gathers enough of them first.",
-                FewRowsWarning,
-            )
-        return self
+        with in_turn(self):
+            self._validate_params()
+            known = None if self._learned is None else self._with_sums().classes
+            table = as_table(self, X, y, sample_weight, reset=known is None)
+            learned = self._learn(table, labels_to_expect(known, classes, lambda: table.labels))
+            rows = learned.summary.effective_rows.sum()
+            if known is None and rows < FEW_FIRST_ROWS:
+                warn(
+                    f"The feature map was drawn from the {rows:g} rows of the first partial_fit, "
+                    f"and stays as it is. Start with at least {FEW_FIRST_ROWS} typical rows, or "
+                    "use fit_batches, which gathers enough of them first.",
+                    FewRowsWarning,
+                )
+            return self
 
-    @in_turn
     def fit_batches(
         self,
         batches: Any,
@@ -271,169 +251,26 @@ class EntropyClassifier(EstimatorMixin):
         >>> classifier.score(X, y) > 0.9
         True
         """
-        self._validate_params()
-        learner = clone(self)
-        saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
-        saved.restore(learner)
-        batches = batches_of(batches, target)
-        given = CheckedBatches(learner, with_progress(batches) if progress else batches)
-        enough = partial(rows_worth_a_merge, learner)
-        for X, y, weight in gathered(saved.not_yet_counted(given), enough):
-            learner._learn(InMemory(given.columns, X, y, weight, self.n_jobs), classes)
-            saved.keep(learner)
-        if not hasattr(learner, "feature_map_"):
-            raise InputError("There must be rows to learn from; `batches` held none.")
-        learner._solve()
-        saved.remove()
-        return self._become(learner)
-
-    @in_turn
-    def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
-        """Unlearn rows: the sums become what they would be had the rows never come.
-
-        φ stays as drawn, and so does what it keeps of rows: see `redraw`. Only rows that were
-        learnt can be forgotten. Others are refused, and nothing changes: all others where the
-        classifier has learnt up to 262 144 distinct rows, and where it has learnt more, k rows
-        that it never learnt are noticed with probability 1 − (1 − s)^k, where s is the share of
-        rows that it can look up, 131 072 or more.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            Rows learnt before, as for `fit`.
-        force : bool, default=False
-            Subtract the rows although they were not found among those learnt, say because their
-            values have been rounded since. If they were not learnt, the classifier becomes wrong.
-
-        Returns
-        -------
-        self
-            The classifier without the rows.
-        """
-        check_is_fitted(self)
-        self._check_sums()
-        table = as_table(self, X, y, sample_weight, reset=False)
-        part = table.learn(self.feature_map_, self.classes_, self._n_folds(self.summary_))
-        unknown = self.summary_.rows.lacks(part.rows)
-        if (unknown and not force) or (part.cells > self.summary_.most).any():
-            which = f"at least {unknown}" if unknown else "some"
-            raise ForgetError(
-                f"You can only forget rows that were learnt; {which} of the rows passed were "
-                "never learnt, or not with that weight. Nothing was changed. Pass the same rows, "
-                "labels and weights that you passed to fit or partial_fit."
-            )
-        if unknown:
-            warn(
-                f"At least {unknown} of these rows were not found among those learnt, and were "
-                "taken out all the same. If they were never learnt, the classifier is wrong now.",
-                ForcedWarning,
-            )
-        rest = self.summary_ - part
-        lost = rest.rows.lost(rest.counts) - self.summary_.rows.lost(self.summary_.counts)
-        if not unknown and lost > DIGITS * max(rest.counts.sum(), 1.0):
-            raise ForgetError(
-                f"Rows to be forgotten must not outweigh all others; they weigh "
-                f"{part.counts.sum():g}, and sums with them have lost a weight of {lost:g} of the "
-                "others. Nothing was changed. Fit anew on the rows that remain: redraw."
-            )
-        return self._become_learned(self._learned._replace(summary=rest))
-
-    @in_turn
-    def redraw(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit anew on these rows alone: a new φ, new sums, nothing left of any other row.
-
-        `forget` leaves φ as it was drawn: ranges and quantiles of columns, categories and how they
-        go with the classes, landmarks, weights of columns, cuts between leaves, and the rows kept
-        for probabilities are still those of the rows that φ was drawn from. Where no trace of a row
-        may be left, give all other rows to this method. It equals `fit` of a new classifier; the
-        `fit` of a twin would keep φ.
-
-        Parameters
-        ----------
-        X, y, sample_weight
-            All rows to learn from, as for `fit`.
-
-        Returns
-        -------
-        self
-            The classifier, as if just made and fitted on these rows.
-        """
-        self.__dict__ = self._unfitted().fit(X, y, sample_weight).__dict__
-        return self
-
-    @in_turn
-    def merge(self, other: EntropyClassifier, *, force: bool = False) -> Self:
-        """Add everything another classifier has learnt to this one.
-
-        Both must have the same φ: make the other one with `twin()`. `a + b` does the same without
-        changing either.
-
-        Parameters
-        ----------
-        other : classifier of the same kind
-            A twin of this one, fitted on other rows.
-        force : bool, default=False
-            Merge even if this classifier has already learnt rows of the other one; they then count
-            twice.
-
-        Returns
-        -------
-        self
-            This classifier, as if fitted on the rows of both.
-        """
-        for classifier in (self, other):
-            check_is_fitted(classifier)
-            classifier._check_sums()
-        mine, theirs = self._learned, other._learned  # once: another thread may change the other
-        if type(self) is not type(other) or not same(mine.feature_map, theirs.feature_map):
-            raise MergeError(
-                "Classifiers can be merged only if they share φ (the same neurons and scaling); "
-                "these two were drawn apart. Make one of them with `other = classifier.twin()` "
-                "and fit that on its rows."
-            )
-        if not np.array_equal(mine.classes, theirs.classes):
-            raise MergeError(
-                f"Classifiers can be merged only if they know the same classes; one knows "
-                f"{mine.classes.tolist()}, the other {theirs.classes.tolist()}. "
-                "Pass all `classes` to the first partial_fit."
-            )
-        if mine.summary.n_folds != theirs.summary.n_folds:
-            raise MergeError(
-                "Classifiers can be merged only if both have the same `decision`; "
-                f"one has {self.decision!r}, the other {other.decision!r}."
-            )
-        shared = mine.summary.rows.share_of(theirs.summary.rows, certain=True)
-        if shared and not force:
-            raise MergeError(
-                f"{100 * shared:.3g} % of the other classifier's rows have already been learnt by "
-                "this one and would count twice. Nothing was changed. Merge each part once; if "
-                "these are different rows that happen to be equal, use merge(other, force=True)."
-            )
-        return self._become_learned(mine._replace(summary=mine.summary + theirs.summary))
-
-    def __add__(self, other: EntropyClassifier) -> Self:
-        if not isinstance(other, EntropyClassifier):
-            return NotImplemented
-        return copy.copy(self).merge(other)
-
-    def __radd__(self, other: Any) -> Self:
-        # `sum(parts)` begins with 0.
-        return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
-
-    def twin(self) -> Self:
-        """An empty classifier with the same φ and classes, to be fitted elsewhere and merged.
-
-        Returns
-        -------
-        classifier
-            Its `fit` and `partial_fit` keep φ, and may see only some of the classes.
-        """
-        check_is_fitted(self)
-        self._check_sums()
-        twin = self._unfitted()
-        columns = columns_of(fitted_columns(self), self.feature_map_.encoding.kinds)
-        twin.set_fitted(columns, self.classes_, self.feature_map_, self.summary_.emptied())
-        return twin._become_learned(twin._learned._replace(is_twin=True))
+        with in_turn(self):
+            self._validate_params()
+            learner = clone(self)
+            saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
+            saved.restore(learner)
+            batches = batches_of(batches, target, self._batching)
+            batches = with_progress(batches) if progress else batches
+            checked = CheckedBatches(learner, batches, self._batching)
+            enough = partial(self._batching.worth_a_merge, learner)
+            with_rows = filter(None, saved.not_yet_counted(checked))
+            for X, y, weight in gathered(with_rows, n_rows, enough, stacked):
+                table = InMemory(checked.columns, X, y, weight, self.n_jobs)
+                known = None if learner._learned is None else learner._learned.classes
+                learner._learn(table, labels_to_expect(known, classes, partial(np.unique, y)))
+                saved.keep(learner)
+            if learner._learned is None:
+                raise InputError("There must be rows to learn from; `batches` held none.")
+            learner._solve()
+            saved.remove()
+            return self._become(learner)
 
     def slim(self) -> Self:
         """The classifier for predictions alone, without its sums.
@@ -458,22 +295,12 @@ class EntropyClassifier(EstimatorMixin):
         >>> bool((slim.predict_proba(X) == classifier.predict_proba(X)).all())
         True
         """
-        other = self._as_it_is()
-        (classes, phi, summary, _), predictor = other._solve()
+        slim = self._as_it_is()
+        (classes, phi, summary, _), predictor = slim._solve()
         phi = phi.without_rows()
-        other._learned = Learned(classes, phi, ClassCounts(summary.counts.sum(axis=1)))
-        predictor = Predictor(phi, predictor.machine, classes)
-        other._solved = Solved(other._learned, predictor)
-        return other
-
-    def _check_sums(self) -> None:
-        """Raise if there are no sums to add to or to take from."""
-        if isinstance(getattr(self, "summary_", None), ClassCounts):
-            raise InputError(
-                "Rows can be learnt, merged and forgotten only where sums are kept; this "
-                "classifier was made by slim(), or saved with sums=False, for predictions alone. "
-                "Use the classifier it was made from."
-            )
+        slim._learned = Learned(classes, phi, ClassCounts(summary.counts.sum(axis=1)))
+        slim._solved = Solved(slim._learned, Predictor(phi, predictor.machine, classes))
+        return slim
 
     def set_params(self, **params: Any) -> Self:
         """Set parameters, which act from the next fit on.
@@ -490,109 +317,18 @@ class EntropyClassifier(EstimatorMixin):
         self
             The classifier.
         """
-        fitted = hasattr(self, "summary_")
-        if params and fitted and self.summary_.counts.any(axis=1).all():
+        if params and self._learned is not None and self._learned.is_complete:
             self._solve()  # with the parameters that its rows were learnt with
         return super().set_params(**params)
-
-    def _unfitted(self) -> Self:
-        """A classifier with the same parameters that has learnt nothing."""
-        return super().__sklearn_clone__()
-
-    def __sklearn_clone__(self) -> Self:
-        """A twin's clone is a twin: it keeps φ."""
-        return self.twin() if self.is_twin else self._unfitted()
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
         return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
 
-    def set_fitted(
-        self,
-        columns: Columns,
-        classes: Array,
-        feature_map: FeatureMap,
-        summary: Summary,
-    ) -> Self:
-        """Become the classifier that has learnt `summary` under `feature_map`.
-
-        Parameters
-        ----------
-        columns : Columns
-            Number of columns, and their names if they have some.
-        classes : ndarray of shape (n_classes,)
-            Labels, sorted.
-        feature_map : FeatureMap
-            φ.
-        summary : Summary
-            The sums of φ of the rows learnt, by class and fold.
-
-        Returns
-        -------
-        self
-            The classifier.
-        """
-        set_columns(self, columns)
-        return self._become_learned(Learned(classes, feature_map, summary, self.is_twin))
-
-    def _become_learned(self, learned: Learned) -> Self:
-        self._learned = learned
-        self._solved = None  # which holds the sums that it was solved from
-        return self
-
-    def fitted_parts(self, *, solved: bool = True) -> dict[str, Any]:
-        """All that was learnt, by name: what a file holds.
-
-        Parameters
-        ----------
-        solved : bool, default=True
-            With the machine, if that can be solved.
-
-        Returns
-        -------
-        dict
-            Plain values, arrays and frozen dataclasses, for `set_fitted_parts`.
-        """
-        solved &= bool(self.summary_.counts.any(axis=1).all())
-        return {
-            **fitted_columns(self),
-            "feature_map_": self.feature_map_,
-            "summary_": self.summary_,
-            "is_twin": self.is_twin,
-            "machine": self.machine_ if solved else None,
-        }
-
-    def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
-        """Become fitted; ValueError unless these are the parts of one such classifier.
-
-        Parameters
-        ----------
-        parts : dict
-            From the `fitted_parts` of another classifier of this kind.
-
-        Returns
-        -------
-        self
-            The fitted classifier.
-        """
-        check_machine(parts, one_leaf=self._has_one_leaf)
-        phi, classes, machine = (parts[name] for name in ("feature_map_", "classes_", "machine"))
-        log_priors_and_costs(self.priors, self.costs, classes)
-        self.set_fitted(columns_of(parts, phi.encoding.kinds), classes, phi, parts["summary_"])
-        self._become_learned(self._learned._replace(is_twin=parts["is_twin"]))
-        if machine is not None:
-            predictor = Predictor(phi, machine, classes)
-            with np.errstate(all="ignore"):
-                projection = predictor.project(phi.encoding.typical[np.newaxis])
-                total = float(predictor.answer("probability", projection).sum())
-            require(abs(total - 1) < 1e-6, "the probabilities of a typical row", "1 in all", total)
-            self._solved = Solved(self._learned, predictor)
-        return self
-
     def _become(self, learner: Self) -> Self:
         """Take over all that another one has learnt, once nothing can fail any more."""
-        own = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = own | vars(learner)  # in one step, so that no thread sees a part of it
+        rest = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
+        self.__dict__ = rest | vars(learner)  # in one step, so that no thread sees a part of it
         return self
 
     def _as_it_is(self) -> Self:
@@ -604,34 +340,6 @@ class EntropyClassifier(EstimatorMixin):
             self._solved = solved
         return view
 
-    def _learn(self, table: Table, classes: Any) -> Self:
-        """Add rows to what is known; the first ones draw φ."""
-        known, summary = getattr(self, "classes_", None), getattr(self, "summary_", None)
-        known = labels_to_expect(known, classes, lambda: table.labels)
-        log_priors_and_costs(self.priors, self.costs, known)  # raises before the pass
-        n_folds = self._n_folds(summary)
-        feature_map = getattr(self, "feature_map_", None)
-        if feature_map is None:
-            spec = self.specification()
-            feature_map = spec.draw(Sampled.of(table, self.random_state, [spec], known))
-        part = table.learn(feature_map, known, n_folds)
-        with one_blas_thread():
-            total = part if summary is None else summary + part
-        return self.set_fitted(table.columns, known, feature_map, total)
-
-    def _n_folds(self, summary: Summary | None) -> int:
-        """How many folds rows are kept in; decided by the first rows, as φ is."""
-        wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
-        if summary is None:
-            return wanted
-        if summary.n_folds < wanted:
-            raise InputError(
-                "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
-                "learnt, since sums are kept by fold for them; this classifier has learnt rows "
-                "without folds. Fit a new one, or set decision='paper' and a numeric ridge."
-            )
-        return summary.n_folds
-
     # ---------------------------------------------------------------- deciding
 
     def project(self, X: Any) -> Array:
@@ -639,9 +347,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -657,9 +363,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -673,9 +377,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -692,9 +394,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -716,9 +416,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -737,9 +435,7 @@ class EntropyClassifier(EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -762,23 +458,15 @@ than two classes
         True
         """
         view = self._as_it_is()
-        predictor, engine = view._solve().predictor, engine_for(X)
-        if engine is None:
-            with one_blas_thread():
-                return predictor.explain(check_x(view, X), Threads(self.n_jobs))
-        table = in_blocks(view, engine(X, None, None), reset=False)
-        shared = table.dtype, table.columns, predictor
-        nothing = predictor.explain(np.zeros((1, table.columns.n)))[:0]
-        return table.blocks.each(explain_block, *shared, like=nothing, name="contributions")
+        work = partial(_explanations, view._solve().predictor)
+        return answer_rows(view, X, work, "contributions")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
         y : array-like of shape (n_samples,)
             Their labels.
         sample_weight : array-like of shape (n_samples,), optional
@@ -794,7 +482,7 @@ than two classes
             with on_numpy():
                 return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
         table = in_blocks(self, engine(X, y, sample_weight), reset=False)
-        correct, total = table.add_up(count_correct, self._solve().predictor)
+        correct, total = table.add_up(partial(_count_correct, self._solve().predictor))
         return float(correct / total)
 
     def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
@@ -826,24 +514,24 @@ than two classes
         >>> int((careful.predict(X) == 2).sum() - (classifier.predict(X) == 2).sum()) > 0
         True
         """
-        other = self._as_it_is()
-        learned, predictor = other._solve()
-        other.costs = costs
-        other.priors = self.priors if priors is None else priors
-        other._validate_params()
+        view = self._as_it_is()
+        learned, predictor = view._solve()
+        view.costs = costs
+        view.priors = self.priors if priors is None else priors
+        view._validate_params()
         counts = learned.summary.counts.sum(axis=1)
-        terms = log_priors_and_costs(other.priors, other.costs, learned.classes, counts)
+        terms = log_priors_and_costs(view.priors, view.costs, learned.classes, counts)
         if priors is None:  # set_params may have changed those of the next fit
             terms = terms._replace(log_priors=predictor.machine.log_priors)
         machine = predictor.machine.with_priors_and_costs(*terms)
-        other._solved = Solved(learned, replace(predictor, machine=machine))
-        return other
+        view._solved = Solved(learned, replace(predictor, machine=machine))
+        return view
 
     def _solve(self) -> Solved:
         """The solved machine with its φ; solved now, if it was not before."""
-        if not hasattr(self, "_learned"):
-            check_is_fitted(self)  # raises; it takes as long as a small prediction
         learned, solved = self._learned, self._solved
+        if learned is None:
+            learned = self._with_sums()  # raises; it takes as long as a small prediction
         if solved is not None and solved.learned is learned:
             return solved
         counts = learned.summary.counts.sum(axis=1)
@@ -873,15 +561,8 @@ than two classes
     def _answer(self, X: Any, kind: Answer) -> Any:
         """A prediction for each row: at once, or lazily where X lies in blocks."""
         view = self._as_it_is()
-        predictor, engine = view._solve().predictor, engine_for(X)
-        if engine is None:
-            execute = Threads(self.n_jobs, ahead=FEW_SLICES)
-            with one_blas_thread():
-                return predictor.answer(kind, predictor.project(check_x(view, X), execute))
-        table = in_blocks(view, engine(X, None, None), reset=False)
-        shared = table.dtype, table.columns, predictor, kind
-        nothing = predictor.answer(kind, np.zeros((1, len(predictor.machine.pairs))))[:0]
-        return table.blocks.each(answer_block, *shared, like=nothing, name=name_of_answer(kind))
+        work = partial(_answers, view._solve().predictor, kind)
+        return answer_rows(view, X, work, NAMES.get(kind, "prediction_set"))
 
     def _warn(self, diagnostics: tuple[str, ...], learned: Learned) -> None:
         rows = learned.summary.effective_rows
@@ -907,178 +588,26 @@ than two classes
                 FewRowsWarning,
             )
 
-    # ---------------------------------------------------------------- what was fitted
-
-    @property
-    def classes_(self) -> Array:
-        """Labels, sorted."""
-        return self._of_learned("classes")
-
-    @property
-    def feature_map_(self) -> FeatureMap:
-        """φ, drawn once and frozen."""
-        return self._of_learned("feature_map")
-
-    @property
-    def summary_(self) -> Any:
-        """The sums of the rows, by class and fold."""
-        return self._of_learned("summary")
-
-    @property
-    def is_twin(self) -> bool:
-        """Whether φ and classes are another classifier's, and stay."""
-        return hasattr(self, "_learned") and self._learned.is_twin
-
-    def _of_learned(self, name: str) -> Any:
-        if not hasattr(self, "_learned"):
-            raise AttributeError(
-                f"This {type(self).__name__} has no {name}_ until it is fitted; call fit first."
-            )
-        return getattr(self._learned, name)
-
-    @property
-    def machine_(self) -> Machine:
-        """The solved machine: operators, Gaussians, shrinkage, priors and costs."""
-        return self._solve().predictor.machine
-
-    @property
-    def beta_(self) -> Array:
-        """β on φ(x), (h,); with more than two classes one row for each pair."""
-        return self._by_pair(self.machine_.leaves[0].operators)
-
-    @property
-    def thresholds_(self) -> Any:
-        """Projections at which the decision changes: an array of none, one or two."""
-        return self._by_pair(self.machine_.thresholds)
-
-    @property
-    def shrinkage_(self) -> Array:
-        """ε of each class."""
-        return self.machine_.leaves[0].shrinkage
-
-    @property
-    def ridge_(self) -> Any:
-        """What was added to the diagonal of Σ: `ridge`, or what "auto" chose."""
-        return self._by_pair(self.machine_.leaves[0].ridges)
-
-    @property
-    def divergence_(self) -> Any:
-        """D_CS of the two Gaussians of projections."""
-        return self._by_pair(self.machine_.divergences)
-
-    @property
-    def means_(self) -> Array:
-        """Means of the two Gaussians of projections, in the order of `classes_`."""
-        return self._by_pair(np.array([curve.means for curve in self.machine_.curves]))
-
-    @property
-    def variances_(self) -> Array:
-        """Variances of the two Gaussians of projections, in the order of `classes_`."""
-        return self._by_pair(np.array([curve.variances for curve in self.machine_.curves]))
-
-    @property
-    def feature_importances_(self) -> Array:
-        """How much each column of X matters, where relevance was learned; they sum to one."""
-        check_is_fitted(self)
-        weights = self.feature_map_.relevance
-        if weights is None:
-            raise AttributeError(
-                "feature_importances_ needs relevance='learned'; this classifier was fitted with "
-                "relevance='uniform', which takes all columns alike."
-            )
-        encoding = self.feature_map_.encoding
-        shares = np.bincount(encoding.origins, weights=weights**2, minlength=encoding.d)
-        return shares / shares.sum()
-
-    def _by_pair(self, values: Any) -> Any:
-        return values[0] if len(self.classes_) == 2 else values
-
-    # ---------------------------------------------------------------- conventions
-
-    def save(self, path: str | Path | BinaryIO, *, sums: bool = True) -> None:
-        """Write the fitted classifier to a file, whole or not at all.
-
-        Parameters
-        ----------
-        path : path-like or binary file object
-            Where to. `extreme_entropy.load(path)` reads it back.
-        sums : bool, default=True
-            False writes what `slim()` keeps: a small file, for predictions alone.
-        """
-        from .saving import save  # which knows this class, and so comes after it
-
-        save(self if sums else self.slim(), path)
-
-    def to_onnx(
-        self,
-        path: str | Path,
-        *,
-        dtype: Literal["float64", "float32"] = "float64",
-        columns: bool | None = None,
-    ) -> None:
-        """Write the fitted classifier as an ONNX model, which runs without Python.
-
-        Scaling, features, leaves, priors and costs are part of the model, and so are gaps, dates
-        and text where the classifier was fitted on some. It has two outputs, `label` and
-        `probabilities`, which are those of `predict` and `predict_proba`. Needs the extra `onnx`.
-
-        Parameters
-        ----------
-        path : path-like
-            Where to. The file is written whole or not at all.
-        dtype : {"float64", "float32"}, default="float64"
-            Precision of inputs, features and probabilities. Single precision halves the file.
-        columns : bool, optional
-            Whether each column is an input of its own, of shape (rows, 1) and with the name of the
-            column; otherwise all of them are one matrix `X`. By default they are where some hold
-            text or dates. Columns that the classifier left out are no inputs then.
-
-        See Also
-        --------
-        extreme_entropy.register_skl2onnx : Convert pipelines.
-
-        Notes
-        -----
-        A missing number is NaN, and a missing text the empty string. Dates are seconds since 1970
-        by the clock of their place, always in double precision.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> import onnxruntime
-        >>> from sklearn.datasets import load_iris
-        >>> from extreme_entropy import EEMClassifier
-        >>> X, y = load_iris(return_X_y=True)
-        >>> classifier = EEMClassifier(30, random_state=0).fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     classifier.to_onnx(Path(folder) / "iris.onnx")
-        ...     session = onnxruntime.InferenceSession(Path(folder) / "iris.onnx")
-        >>> label, probabilities = session.run(None, {"X": X})
-        >>> bool((label == classifier.predict(X)).all())
-        True
-        >>> bool(abs(probabilities - classifier.predict_proba(X)).max() < 1e-6)
-        True
-        """
-        from ..export.model import onnx_model, write_onnx  # which need the extra
-
-        names = getattr(self, "feature_names_in_", None)
-        write_onnx(path, partial(onnx_model, self._solve().predictor, names, dtype, columns))
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learned")
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.allow_nan = True
         return tags
 
-    def _html_repr(self) -> str:
-        return html_of(self)
 
-    # scikit-learn 1.6 does not ask `_html_repr` yet.
-    def _repr_html_inner(self) -> str:
-        return html_of(self)
+def _answers(predictor: Predictor, kind: Answer, rows: InMemory) -> Array:
+    """The answer to each row, perhaps to none."""
+    execute = Threads(rows.n_jobs, ahead=FEW_SLICES)
+    return predictor.answer(kind, predictor.project(rows.X, execute))
 
-    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
-        return mime_bundle(self)
+
+def _explanations(predictor: Predictor, rows: InMemory) -> Array:
+    """What each column adds to the scores of each row."""
+    return predictor.explain(rows.X, Threads(rows.n_jobs))
+
+
+def _count_correct(predictor: Predictor, rows: InMemory) -> Array:
+    """The weight of rows whose class is predicted, and of all rows."""
+    correct = _answers(predictor, "label", rows) == rows.y
+    weight = np.ones(len(correct)) if rows.weight is None else rows.weight
+    return np.array([weight[correct].sum(), weight.sum()])

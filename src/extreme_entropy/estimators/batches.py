@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from operator import add
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +19,25 @@ from .column_kinds import kinds_of_frames
 from .inputs import Columns, check_rows, joined, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
-BATCH_ROWS = 16384  # are put together before they are summarised
-LEAF_ROWS = 8192  # for each leaf of a forest, since each has sums to be added
-BATCH_NUMBERS = 2**23  # that are put together, at the most
+
+@dataclass(frozen=True, slots=True)
+class BatchSettings:
+    """How many rows are read and put together at a time."""
+
+    rows: int = 16384  # are put together before they are summarised
+    leaf_rows: int = 8192  # for each leaf of a forest, since each has sums to be added
+    numbers: int = 2**23  # that are put together, at the most
+    arrow_rows: int = 65536  # in a batch of columns
+    read_rows: int = 16384  # at a time, since pyarrow holds many batches, whatever its settings
+
+    def worth_a_merge(self, learner: Any) -> int:
+        """How many rows are put together: more where sums of many leaves have to be added."""
+        leaves = max(learner.feature_map_.n_leaves) if learner.__sklearn_is_fitted__() else 1
+        if leaves == 1:
+            return self.rows
+        return max(self.rows, min(self.leaf_rows * leaves, self.numbers // learner.n_features_in_))
 
 
 class Batch(NamedTuple):
@@ -32,11 +48,17 @@ class Batch(NamedTuple):
     weight: Array | None
 
 
+def n_rows(batch: Batch) -> int:
+    """How many rows a batch holds."""
+    return len(batch.y)
+
+
 class CheckedBatches:
     """Each batch, checked; None for one without rows. The first rows decide what columns hold."""
 
-    def __init__(self, learner: Any, batches: Iterable[Any]) -> None:
+    def __init__(self, learner: Any, batches: Iterable[Any], settings: BatchSettings) -> None:
         self.learner: Any = learner
+        self.settings: BatchSettings = settings
         self.batches: Iterator[Any] = map(_run, batches)
         self.columns: Columns = Columns(0, None, known_kinds(learner))  # until there are rows
         self.known: bool = hasattr(learner, "n_features_in_")  # whether these are their kinds
@@ -80,7 +102,7 @@ class CheckedBatches:
             if not (isinstance(batch, tuple | list) and len(batch) > 1 and is_frame(batch[0])):
                 break
             frames.append(batch)
-            if sum(X.shape[0] for X, *_ in frames) >= BATCH_ROWS:
+            if sum(X.shape[0] for X, *_ in frames) >= self.settings.rows:
                 break
         if frames:
             names = names_of(frames[0][0])
@@ -99,32 +121,27 @@ def _run(batch: Any) -> Any:
     return (rows_of(batch[0]), *batch[1:]) if isinstance(batch, tuple | list) else batch
 
 
-def rows_worth_a_merge(learner: Any) -> int:
-    """How many rows are put together: more where sums of many leaves have to be added."""
-    leaves = max(learner.feature_map_.n_leaves) if learner.__sklearn_is_fitted__() else 1
-    if leaves == 1:
-        return BATCH_ROWS
-    return max(BATCH_ROWS, min(LEAF_ROWS * leaves, BATCH_NUMBERS // learner.n_features_in_))
+def gathered(
+    batches: Iterable[T],
+    rows: Callable[[T], int],
+    enough: Callable[[], int],
+    join: Callable[[list[T]], T],
+) -> Iterator[T]:
+    """Batches, joined until they have rows enough.
 
-
-def gathered(batches: Iterable[Batch | None], enough: Callable[[], int]) -> Iterator[Batch]:
-    """Checked batches, put together until they have rows enough.
-
-    Whenever rows are yielded, they hold the last batch taken: nothing waits.
+    Whenever some are yielded, they hold the last batch taken: nothing waits.
     """
-    waiting: list[Batch] = []
+    waiting: list[T] = []
     for batch in batches:
-        if batch is None:
-            continue
         waiting.append(batch)
-        if sum(len(batch.y) for batch in waiting) >= enough():
-            yield _stacked(waiting)
+        if sum(map(rows, waiting)) >= enough():
+            yield join(waiting)
             waiting = []
     if waiting:
-        yield _stacked(waiting)
+        yield join(waiting)
 
 
-def _stacked(batches: list[Batch]) -> Batch:
+def stacked(batches: list[Batch]) -> Batch:
     """Batches as one; weights that are all 1 are none."""
     rows, labels, weights = zip(*batches, strict=True)
     if len(batches) == 1:
@@ -137,9 +154,7 @@ def _stacked(batches: list[Batch]) -> Batch:
         y = joined(labels)
     if all(weight is None for weight in weights):
         return Batch(X, y, None)
-    filled = [
-        np.ones(len(own)) if weight is None else weight
-        for own, weight in zip(labels, weights, strict=True)
-    ]
-    weight = np.concatenate(filled)
+    weight = np.concatenate(
+        [np.ones(len(batch.y)) if batch.weight is None else batch.weight for batch in batches]
+    )
     return Batch(X, y, None if (weight == 1).all() else weight)

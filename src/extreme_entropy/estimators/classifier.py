@@ -15,7 +15,9 @@ from ..errors import InputError
 from ..machine.calibration import solve_leaves
 from ..machine.machine import Machine
 from ..machine.predictor import ClassesInSet
-from .base import EntropyClassifier, Learned
+from .base import EntropyClassifier
+from .docstrings import with_shared_texts
+from .fitted import Learned
 from .inputs import Costs, Priors
 
 Array = np.ndarray[Any, Any]
@@ -28,6 +30,7 @@ def _belongs_to_leaves(classifier: Any) -> Any:
     )
 
 
+@with_shared_texts
 class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machines whose number follows from the table: the classifier to start with.
 
@@ -58,27 +61,15 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     n_landmarks : int or "auto", default="auto"
         Features of each machine. "auto" is 700 for a table that is not cut and 400 for leaves, and
         fewer where there are more than six classes. A fit costs about n·h² operations.
-    categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
-default="from_dtype"
-        Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of
-        text, and pandas, polars or Arrow columns whose type is categorical. With None there are
-        none, and text is refused.
-    priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-        Prior probabilities of the classes: equal, as frequent as in the rows learnt, or as given;
-        a dict names each label, an array follows `classes_`. Probabilities match frequencies with
-        "empirical".
-    costs : dict of label to cost, optional
-        Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
-        decision, never the fit or the probabilities: see `with_costs`.
-    n_jobs : int, optional
-        Threads. None is one, -1 all. The result is the same to the last bit.
+    {categorical_features}
+    {priors, costs}
+    {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the hash that chooses sampled rows and folds.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive one of two.
+    {classes_}
     feature_map_ : FeatureMap
         Trees, and the features of each leaf; grown once and frozen.
     summary_ : Summary
@@ -94,10 +85,7 @@ default="from_dtype"
         Those Gaussians.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
         How much each column matters, over all nodes of the tree; they sum to one.
-    n_features_in_ : int
-        Columns seen in fit.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, when X has some.
+    {columns seen}
 
     See Also
     --------
@@ -176,9 +164,7 @@ default="from_dtype"
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
         coverage : float, default=0.95
             Between 0 and 1. A class with fewer than coverage / (1 − coverage) held-out rows can
             never be ruled out.

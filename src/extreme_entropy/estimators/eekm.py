@@ -12,10 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..drawing.specification import KernelSpec
 from ..features.kernels import KERNELS, Kernel
 from .base import EntropyClassifier
+from .docstrings import with_shared_texts
 from .inputs import Costs, Priors
 from .transforming import FeatureTransformer
 
 
+@with_shared_texts
 class EEKMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
 
@@ -36,13 +38,8 @@ callable, default="mixed"
         γ of the rbf, laplacian and polynomial kernels. "median" takes it from sampled rows: with
         σ² their median squared distance, γ = 1/2σ² for rbf. For "mixed" a number is a multiple of
         the median heuristic of each part.
-    categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
-default="from_dtype"
-        Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of
-        text, and pandas, polars or Arrow columns whose type is categorical. With None there are
-        none, and text is refused.
-    scale : {"minmax", "standard", "quantile"} or None, default="quantile"
-        How columns are brought to a common range.
+    {categorical_features}
+    {scale}
     relevance : {"auto", "learned", "uniform"}, default="auto"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
         each class how much each column matters, and uses it if that separates held-out rows
@@ -50,32 +47,17 @@ default="from_dtype"
         rbf ones, or alone where the gain is large; any other kernel sees weighted columns alone.
         Weights are frozen with the landmarks. "auto" is "learned" for the "mixed" and "laplacian"
         kernels and "uniform" for others.
-    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
-        How far each class's covariance is shrunk towards a multiple of the identity; None is not
-        at all.
-    ridge : float or "auto", default="auto"
-        Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
-        mean and keeps what separates held-out rows best, at no further pass over the data.
-    decision : {"cross-fitted", "paper"}, default="cross-fitted"
-        Gaussians of held-out or of training projections decide.
-    priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-        Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows
-        learnt, or as given. Probabilities match frequencies with "empirical".
-    costs : dict of label to cost, optional
-        Cost of misclassifying a row of that label.
-    n_jobs : int, optional
-        Threads. None is one, -1 all.
+    {shrinkage, ridge, decision}
+    {priors, costs}
+    {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the hash that chooses landmarks and folds.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-    feature_importances_, feature_map_, summary_, machine_, beta_, thresholds_, shrinkage_, \
-ridge_, divergence_, means_, variances_
-        As for `EEMClassifier`.
+    {classes_}
+    {one leaf}
+    {columns seen}
 
     See Also
     --------

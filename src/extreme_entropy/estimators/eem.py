@@ -13,12 +13,14 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..drawing.specification import NeuronSpec
 from ..features.neurons import FROM_ROWS, UNIFORM, Activation, Uniform
 from .base import EntropyClassifier
+from .docstrings import with_shared_texts
 from .inputs import Costs, Priors
 from .transforming import FeatureTransformer
 
 Array = np.ndarray[Any, Any]
 
 
+@with_shared_texts
 class EEMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
 
@@ -41,13 +43,8 @@ callable, default="mixed"
         their weights from rows of the data and suit fingerprints and other sparse binary columns.
         A callable `f(Z, weights, biases)` gets scaled rows (n, d), weights (h, d) and biases (h,),
         and returns (n, h).
-    categorical_features : "from_dtype", array-like of {str, int, bool} or None, \
-default="from_dtype"
-        Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of
-        text, and pandas, polars or Arrow columns whose type is categorical. With None there are
-        none, and text is refused.
-    scale : {"minmax", "standard", "quantile"} or None, default="quantile"
-        How columns are brought to a common range. "minmax" is the paper's [0, 1].
+    {categorical_features}
+    {scale}
     relevance : {"auto", "learned", "uniform"}, default="auto"
         "uniform" takes all columns alike, as the paper does. "learned" finds out on a sample of
         each class how much each column matters, and uses it if that separates held-out rows
@@ -55,55 +52,17 @@ default="from_dtype"
         others, or alone where the gain is large; any other layer sees weighted columns alone. The
         weights are frozen with the layer. "auto" is "learned" for "mixed" and "laplacian" layers
         and "uniform" for others.
-    shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
-        How far each class's covariance is shrunk towards a multiple of the identity; None is not
-        at all.
-    ridge : float or "auto", default="auto"
-        Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's
-        mean and keeps what separates held-out rows best, at no further pass over the data.
-    decision : {"cross-fitted", "paper"}, default="cross-fitted"
-        Whether Gaussians of held-out or of training projections decide. Held-out ones give
-        better thresholds when a class is rare or h is large, at no further pass over the data.
-    priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-        Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows
-        learnt, or as given; a dict names each label, an array follows `classes_`. Probabilities
-        match frequencies with "empirical": see `predict_proba`.
-    costs : dict of label to cost, optional
-        Cost of misclassifying a row of that label; labels left out cost 1. Costs change the
-        thresholds, never the fit: see `with_costs`.
-    n_jobs : int, optional
-        Threads. None is one, -1 all. The result is the same to the last bit.
+    {shrinkage, ridge, decision}
+    {priors, costs}
+    {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the neurons and the hash that chooses sampled rows and folds.
 
     Attributes
     ----------
-    classes_ : ndarray of shape (n_classes,)
-        Labels, sorted. The second is the positive one of two.
-    feature_map_ : FeatureMap
-        φ, drawn once and frozen; a callable on dense rows.
-    summary_ : Summary
-        The sums of φ of the rows learnt, by class and fold: all that is kept of them.
-    machine_ : Machine
-        The solved machine: β, Gaussians, shrinkage, priors and costs.
-    beta_ : ndarray of shape (h,)
-        The operator; with more than two classes one row for each pair of classes.
-    thresholds_ : ndarray of shape (0,), (1,) or (2,)
-        Projections at which the decision changes.
-    shrinkage_ : ndarray of shape (n_classes,)
-        ε of each class.
-    ridge_ : float
-        What was added to the diagonal of Σ: `ridge`, or what "auto" chose.
-    divergence_ : float
-        Cauchy–Schwarz divergence of the two Gaussians of projections.
-    means_, variances_ : ndarray of shape (2,)
-        The two Gaussians of projections.
-    feature_importances_ : ndarray of shape (`n_features_in_`,)
-        How much each column matters, with relevance="learned"; they sum to one.
-    n_features_in_ : int
-        Columns seen in fit.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Their names, when X has some.
+    {classes_}
+    {one leaf}
+    {columns seen}
 
     See Also
     --------

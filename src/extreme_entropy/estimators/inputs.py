@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -92,7 +93,9 @@ def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Colum
     if not reset:
         kinds = known_kinds(estimator)
     else:
-        kinds = _find_kinds(estimator, like, lambda named: blocks.add_up(profile_block, named))
+        kinds = _find_kinds(
+            estimator, like, lambda named: blocks.add_up(partial(profile_block, named))
+        )
     X = _matrix(estimator, without_cells(like), kinds, reset=reset)
     return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds), X.dtype
 
@@ -190,7 +193,7 @@ def _rounded(given: Any, X: Any) -> list[int]:
     return columns if columns and np.asarray(given).dtype.kind != "f" else []
 
 
-def profile_block(block: Block, named: Array) -> Profiles:
+def profile_block(named: Array, block: Block) -> Profiles:
     """What the columns of a block hold."""
     return profile(block.X, named, block.weight)
 

@@ -15,17 +15,28 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import NotFittedError
 
 from ..machine.decision import Curve
+from .mixin import EstimatorMixin
 
 COLOURS = ("#2a8fd0", "#e0701a")
 WIDTH, HEIGHT = 320, 70
 MOST_LETTERS, MOST_CLASSES = 60, 20
 
 
-def mime_bundle(estimator: Any) -> dict[str, Any]:
-    """What a notebook asks for: text, and HTML unless diagrams are switched off."""
-    text = {"text/plain": repr(estimator)}
-    diagram = get_config()["display"] == "diagram"
-    return text | {"text/html": html_of(estimator)} if diagram else text
+class NotebookView(EstimatorMixin):
+    """What notebooks and scikit-learn's diagrams ask of a classifier."""
+
+    def _html_repr(self) -> str:
+        return html_of(self)
+
+    # scikit-learn 1.6 does not ask `_html_repr` yet.
+    def _repr_html_inner(self) -> str:
+        return html_of(self)
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]:
+        """Text, and HTML unless diagrams are switched off."""
+        text = {"text/plain": repr(self)}
+        diagram = get_config()["display"] == "diagram"
+        return text | {"text/html": html_of(self)} if diagram else text
 
 
 def html_of(classifier: Any) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
 from operator import add
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,16 +16,23 @@ from ..columns.cells import LARGE
 from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..drawing.sampling import ClassSamples, Counts, Source, with_folds
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, row_batches, row_slices
+from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
 from ..features.feature_map import FeatureMap
-from ..machine.predictor import Answer, Predictor
 from ..moments.reduction import RowGroups, summarise
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..moments.summary import FoldMoments, Summary
 from .column_kinds import warn_rounded
-from .inputs import Columns, cast_exactly, check_block, check_columns, check_rows, joined
+from .inputs import (
+    Columns,
+    cast_exactly,
+    check_block,
+    check_columns,
+    check_rows,
+    check_x,
+    joined,
+)
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
@@ -38,9 +45,20 @@ class Scan(NamedTuple):
     stats: ColumnStats
 
     def __add__(self, other: Scan) -> Scan:  # type: ignore[override]  # the monoid, not the tuple
-        some = [scan.labels for scan in (self, other) if len(scan.labels)]
-        labels = np.unique(joined(some)) if len(some) == 2 else (some or [self.labels])[0]
-        return Scan(labels, self.stats + other.stats)
+        labels = [scan.labels for scan in (self, other) if len(scan.labels)]
+        both = np.unique(joined(labels)) if len(labels) == 2 else (labels or [self.labels])[0]
+        return Scan(both, self.stats + other.stats)
+
+
+@dataclass(frozen=True, slots=True)
+class Summaries:
+    """Moments for several leaves and sizes, that are added up one by one."""
+
+    leaves: list[list[FoldMoments]]
+
+    def __add__(self, other: Summaries) -> Summaries:
+        both = zip(self.leaves, other.leaves, strict=True)
+        return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
 
 
 class Table(Source, Protocol):
@@ -53,11 +71,11 @@ class Table(Source, Protocol):
     def labels(self) -> Array:
         """The distinct labels."""
 
+    def add_up(self, work: Callable[[InMemory], T], /) -> T:
+        """work(rows) of all rows, which lie in memory; or of each block, added up."""
+
     def where(self, keep: Callable[[InMemory], Array], /) -> Table:
         """Some of the rows."""
-
-    def sketch(self, content: ContentHash, classes: Array, /) -> RowSketch:
-        """Which rows these are."""
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int, /) -> Summary:
         """The summary of all rows, in folds by their content."""
@@ -72,28 +90,30 @@ class InMemory:
     y: Array | None
     weight: Array | None = None
     n_jobs: int | None = 1
+    folds: Array | None = None  # that rows were put into, where these do not follow from content
     hashed: dict[str, Any] = field(default_factory=dict)  # the last hash, and that of each row
-
-    @property
-    def is_in_memory(self) -> bool:
-        return True
+    is_in_memory: ClassVar[bool] = True
 
     @property
     def dtype(self) -> np.dtype[Any]:
         return self.X.dtype
 
+    def add_up(self, work: Callable[[InMemory], T]) -> T:
+        return work(self)
+
     def where(self, keep: Callable[[InMemory], Array]) -> InMemory:
-        """Some of the rows."""
         return self.at(keep(self))
 
     def at(self, chosen: Array) -> InMemory:
         """Some of the rows, by positions or a mask."""
-        y = None if self.y is None else self.y[chosen]
-        weight = None if self.weight is None else self.weight[chosen]
+        y, weight, folds = (
+            None if values is None else values[chosen]
+            for values in (self.y, self.weight, self.folds)
+        )
         hashed = dict(self.hashed)
         if hashed:
             hashed["hashes"] = hashed["hashes"][chosen]
-        return InMemory(self.columns, self.X[chosen], y, weight, self.n_jobs, hashed)
+        return InMemory(self.columns, self.X[chosen], y, weight, self.n_jobs, folds, hashed)
 
     @cached_property
     def labels(self) -> Array:
@@ -125,20 +145,20 @@ class InMemory:
         hashes = self.hashes(content)
         return self._first(hashes, np.arange(len(hashes)), k, None)
 
-    def _first(self, hashes: Array, own: Array, k: int, weight: Array | None) -> RowSample:
-        """The k rows with the smallest hashes among some rows."""
+    def _first(self, hashes: Array, rows: Array, k: int, weight: Array | None) -> RowSample:
+        """The k rows with the smallest hashes among the rows at these positions."""
         sample = RowSample.empty(k, self.X.shape[1])
-        own = own[first_of(hashes[own], k)]  # no more rows are looked at than it takes
-        for s in chunks(len(own), self.X.shape[1]):
-            counted = None if weight is None else weight[own[s]]
-            sample = sample.with_rows(hashes[own[s]], self.X[own[s]], counted)
+        rows = rows[first_of(hashes[rows], k)]  # no more rows are looked at than it takes
+        for s in chunks(len(rows), self.X.shape[1]):
+            counted = None if weight is None else weight[rows[s]]
+            sample = sample.with_rows(hashes[rows[s]], self.X[rows[s]], counted)
         return sample
 
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
         """A sample of k rows of each class."""
         hashes, labels = self.hashes(content), self.encode(classes)
-        own = (np.flatnonzero(labels == c) for c in range(len(classes)))
-        return ClassSamples([self._first(hashes, rows, k, self.weight) for rows in own])
+        by_class = (np.flatnonzero(labels == c) for c in range(len(classes)))
+        return ClassSamples([self._first(hashes, rows, k, self.weight) for rows in by_class])
 
     def hashes(self, content: ContentHash) -> Array:
         """The hash of each row, which is computed once."""
@@ -147,9 +167,9 @@ class InMemory:
             hashes = np.empty(n, np.uint64)
 
             def fill(rows: slice) -> None:
-                X, mine = self.X[rows], hashes[rows]
-                for s in chunks(len(mine), d):
-                    mine[s] = content(X[s])
+                X, part = self.X[rows], hashes[rows]
+                for s in chunks(len(part), d):
+                    part[s] = content(X[s])
 
             for _ in Threads(self.n_jobs)(partial(fill, s) for s in row_slices(n) if n):
                 pass
@@ -197,7 +217,7 @@ class InMemory:
         return rows
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
-        leaves = tuple(path[0] for path in self.summarise(phi, classes, n_folds))
+        leaves = tuple(path[0] for path in self.summarise(phi, classes, n_folds).leaves)
         return Summary(leaves, phi.n_leaves, self.sketch(phi.content, classes))
 
     def summarise(
@@ -205,31 +225,36 @@ class InMemory:
         phi: FeatureMap,
         classes: Array,
         n_folds: int,
-        folds: Array | None = None,
+        rule: Callable[[InMemory], Array] | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> list[list[FoldMoments]]:
-        """The moments of the rows in each leaf, for each size: by default that of all features."""
+    ) -> Summaries:
+        """The moments of the rows in each leaf, for each size: by default that of all features.
+
+        The rule says which fold each row is in; by default that follows from its content.
+        """
         labels, shape = self.encode(classes), (len(classes), n_folds)
-        if folds is None and n_folds > 1:
+        folds = None if rule is None else rule(self)
+        if rule is None and n_folds > 1:
             folds = folds_of(self.hashes(phi.content), n_folds)
         leaves = [features.in_precision(self.dtype) for features in phi.leaves]
         totals = [[FoldMoments.empty(*shape, k) for k in sizes or [leaf.h]] for leaf in leaves]
         threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves))
         for s in row_batches(*self.X.shape):
             rows = self.to_learn(phi, s)
-            own = None if folds is None else folds[s]
             weight = None if self.weight is None else self.weight[s]
             for first, last, at in zip(
                 ends[:-1], ends[1:], phi.leaves_of(rows, threads), strict=True
             ):
-                groups = RowGroups(labels[s], own, weight, shape, at - first)
-                found = summarise(
+                groups = RowGroups(
+                    labels[s], None if folds is None else folds[s], weight, shape, at - first
+                )
+                paths = summarise(
                     leaves[first:last], rows, groups, threads, scaled=phi.scaled, sizes=sizes
                 )
-                for i, more in enumerate(found):
-                    totals[first + i] = list(map(add, totals[first + i], more))
-                del found  # or they would stay while the next ones are made
-        return totals
+                for i, path in enumerate(paths):
+                    totals[first + i] = list(map(add, totals[first + i], path))
+                del paths  # or they would stay while the next ones are made
+        return Summaries(totals)
 
 
 @dataclass(frozen=True)
@@ -240,14 +265,8 @@ class InBlocks:
     blocks: Blocks
     dtype: np.dtype[Any]
     keep: Callable[[InMemory], Array] | None = None  # which rows; all without it
-
-    @property
-    def is_in_memory(self) -> bool:
-        return False
-
-    @property
-    def n_jobs(self) -> int:
-        return 1
+    is_in_memory: ClassVar[bool] = False
+    n_jobs: ClassVar[int] = 1
 
     @cached_property
     def first_scan(self) -> Scan:
@@ -271,38 +290,31 @@ class InBlocks:
         return self.first_scan.stats
 
     def sample(self, content: ContentHash, k: int) -> RowSample:
-        return self.add_up(InMemory.sample, content, k)
+        return self.add_up(partial(InMemory.sample, content=content, k=k))
 
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
-        return self.add_up(InMemory.sample_by_class, content, classes, k)
+        return self.add_up(partial(InMemory.sample_by_class, content=content, classes=classes, k=k))
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int]
     ) -> Counts:
-        return self.add_up(InMemory.count_categories, content, classes, columns)
-
-    def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
-        return self.add_up(InMemory.sketch, content, classes)
+        return self.add_up(
+            partial(InMemory.count_categories, content=content, classes=classes, columns=columns)
+        )
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
-        return self.add_up(InMemory.learn, phi, classes, n_folds)
+        return self.add_up(partial(InMemory.learn, phi=phi, classes=classes, n_folds=n_folds))
 
-    def summarise(
-        self,
-        phi: FeatureMap,
-        classes: Array,
-        n_folds: int,
-        folds: Callable[[InMemory], Array] | None = None,
-        sizes: Sequence[int] | None = None,
-    ) -> list[list[FoldMoments]]:
-        return self.add_up(_summarise, phi, classes, n_folds, folds, sizes).leaves
+    def add_up(self, work: Callable[[InMemory], T]) -> T:
+        return self.blocks.add_up(OnRows(work, self.dtype, self.columns, self.keep))
 
-    def add_up(self, work: Callable[..., T], *shared: Any) -> T:
-        """work(rows, *shared) of each block, added up."""
-        return self.blocks.add_up(_OnRows(work, self.dtype, self.columns, self.keep), *shared)
+    def each(self, work: Callable[[InMemory], Array], name: str) -> Any:
+        """work(rows) of each block, also of rows without weight, when it is asked for."""
+        made_up = InMemory(self.columns, np.zeros((1, self.columns.n), self.dtype), None)
+        on_rows = OnRows(work, self.dtype, self.columns, weighted=False)
+        return self.blocks.each(on_rows, like=work(made_up)[:0], name=name)
 
     def where(self, keep: Callable[[InMemory], Array]) -> InBlocks:
-        """Some of the rows."""
         both = keep if self.keep is None else partial(_keep_both, self.keep, keep)
         return replace(self, keep=both)
 
@@ -314,47 +326,25 @@ def _keep_both(
     return first(rows) & second(rows)
 
 
-class _OnRows:
+@dataclass(frozen=True)
+class OnRows:
     """Work on rows in memory as work on a block."""
 
-    def __init__(
-        self,
-        work: Callable[..., Any],
-        dtype: np.dtype[Any],
-        columns: Columns,
-        keep: Callable[[InMemory], Array] | None,
-    ) -> None:
-        self.work, self.dtype, self.columns, self.keep = work, dtype, columns, keep
-        self.__name__ = work.__name__
+    work: Callable[[InMemory], Any]
+    dtype: np.dtype[Any]
+    columns: Columns
+    keep: Callable[[InMemory], Array] | None = None
+    weighted: bool = True  # whether rows without weight are left out
 
-    def __call__(self, block: Block, *shared: Any) -> Any:
+    @property
+    def __name__(self) -> str:
+        return getattr(self.work, "func", self.work).__name__
+
+    def __call__(self, block: Block) -> Any:
+        block = block if self.weighted else Block(block.X)
         X, y, weight = check_block(block, self.dtype, self.columns)
         rows = InMemory(self.columns, X, y, weight)
-        return self.work(rows if self.keep is None else rows.where(self.keep), *shared)
-
-
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """Moments for several leaves and sizes, that are added up one by one."""
-
-    leaves: list[list[FoldMoments]]
-
-    def __add__(self, other: Summaries) -> Summaries:
-        both = zip(self.leaves, other.leaves, strict=True)
-        return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
-
-
-def _summarise(
-    rows: InMemory,
-    phi: FeatureMap,
-    classes: Array,
-    n_folds: int,
-    folds: Callable[[InMemory], Array] | None,
-    sizes: Sequence[int] | None,
-) -> Summaries:
-    """The summaries of a block, whose rows know their own folds."""
-    own = None if folds is None else folds(rows)
-    return Summaries(rows.summarise(phi, classes, n_folds, own, sizes))
+        return self.work(rows if self.keep is None else rows.where(self.keep))
 
 
 def engine_for(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:
@@ -368,8 +358,8 @@ def as_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool)
     engine = engine_for(X)
     if engine is not None:
         return in_blocks(estimator, engine(X, y, sample_weight), reset=reset)
-    checked = check_rows(estimator, X, y, sample_weight, reset=reset)
-    return InMemory(*checked, n_jobs=estimator.n_jobs)
+    columns, X, y, weight = check_rows(estimator, X, y, sample_weight, reset=reset)
+    return InMemory(columns, X, y, weight, estimator.n_jobs)
 
 
 def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
@@ -390,31 +380,11 @@ def in_type_of(classes: Array, labels: Array) -> Array:
     return labels.astype(object) if cast is None else cast
 
 
-def answer_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor, kind: Answer
-) -> Array:
-    """The answer to each row of a block, perhaps to none."""
-    X, _, _ = check_block(block, dtype, columns)
-    return predictor.answer(kind, predictor.project(X, Threads(1)))
-
-
-def name_of_answer(kind: Answer) -> str:
-    """What a column with such answers is called."""
-    if isinstance(kind, str):
-        return "prediction" if kind == "label" else kind.replace(" ", "_")
-    return "prediction_set"
-
-
-def explain_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, predictor: Predictor
-) -> Array:
-    """What each column adds to the scores of each row of a block, perhaps of none."""
-    X, _, _ = check_block(block, dtype, columns)
-    return predictor.explain(X, Threads(1))
-
-
-def count_correct(rows: InMemory, predictor: Predictor) -> Array:
-    """The weight of rows whose class is predicted, and of all rows."""
-    correct = predictor.answer("label", predictor.project(rows.X, Threads(1))) == rows.y
-    weight = np.ones(len(correct)) if rows.weight is None else rows.weight
-    return np.array([weight[correct].sum(), weight.sum()])
+def answer_rows(estimator: Any, X: Any, work: Callable[[InMemory], Array], name: str) -> Any:
+    """work(rows) of a fitted estimator's X: at once, or lazily where X lies in blocks."""
+    engine = engine_for(X)
+    if engine is not None:
+        return in_blocks(estimator, engine(X, None, None), reset=False).each(work, name)
+    with one_blas_thread():
+        rows = check_x(estimator, X)
+        return work(InMemory(Columns(rows.shape[1], None), rows, None, n_jobs=estimator.n_jobs))

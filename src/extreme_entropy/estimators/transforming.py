@@ -9,16 +9,15 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..drawing.sampling import with_folds
-from ..engines.blocks import Block
 from ..engines.threads import Threads, chunks, dense, row_slices
 from ..features.feature_map import FeatureMap
-from .inputs import Columns, check_block, check_x
-from .tables import engine_for, in_blocks
+from .docstrings import with_shared_texts
+from .tables import InMemory, answer_rows
 
 Array = np.ndarray[Any, Any]
 
 
+@with_shared_texts
 class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """`transform` and `get_feature_names_out` of classifiers with one feature map."""
 
@@ -32,9 +31,7 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows.
+        {X}
 
         Returns
         -------
@@ -82,40 +79,25 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def _features(self, X: Any, *, learnt: bool) -> Array:
         """φ of rows, which were perhaps learnt."""
         check_is_fitted(self)
-        phi, engine = self.feature_map_, engine_for(X)
-        learnt = learnt and phi.encoding.by_fold
-        if engine is None:
-            rows = check_x(self, X)
-            rows = with_folds(rows, phi.content(rows)) if learnt else rows
-            return features_of(phi, rows, Threads(self.n_jobs))
-        table = in_blocks(self, engine(X, None, None), reset=False)
-        nothing = np.empty((0, phi.h), table.dtype)
-        shared = table.dtype, table.columns, phi, learnt
-        return table.blocks.each(transform_block, *shared, like=nothing, name="features")
+        phi = self.feature_map_
+        return answer_rows(self, X, partial(_features, phi, learnt), "features")
 
     @property
     def _n_features_out(self) -> int:
         return self.feature_map_.h
 
 
-def features_of(phi: FeatureMap, X: Any, execute: Any) -> Array:
-    """φ of checked rows."""
+def _features(phi: FeatureMap, learnt: bool, rows: InMemory) -> Array:
+    """φ of checked rows, perhaps of none, and perhaps as they were learnt."""
+    X = rows.to_learn(phi) if learnt else rows.X
     leaf = phi.only().in_precision(X.dtype)
     features = np.empty((X.shape[0], phi.h), X.dtype)
 
-    def fill(rows: slice) -> None:
-        own, mine = X[rows], features[rows]
-        for chunk in chunks(*own.shape, phi.h):
-            mine[chunk] = leaf(phi.scaled(dense(own[chunk])))
+    def fill(s: slice) -> None:
+        part, filled = X[s], features[s]
+        for chunk in chunks(*part.shape, phi.h):
+            filled[chunk] = leaf(phi.scaled(dense(part[chunk])))
 
-    for _ in execute(partial(fill, rows) for rows in row_slices(X.shape[0])):
+    for _ in Threads(rows.n_jobs)(partial(fill, s) for s in row_slices(X.shape[0])):
         pass
     return features
-
-
-def transform_block(
-    block: Block, dtype: np.dtype[Any], columns: Columns, phi: FeatureMap, learnt: bool
-) -> Array:
-    """φ of the rows of a block, perhaps of none, and perhaps as they were learnt."""
-    X, _, _ = check_block(block, dtype, columns)
-    return features_of(phi, with_folds(X, phi.content(X)) if learnt else X, Threads(1))

@@ -11,7 +11,7 @@ from .schema import FIELDS
 
 # What else classifiers and searches hold, by the module it lies in; many are above this one.
 OTHERS: dict[str, tuple[str, ...]] = {
-    "estimators.base": ("Learned", "Solved"),
+    "estimators.fitted": ("Learned", "Solved"),
     "machine.predictor": ("Predictor",),
     "selection.divergence_search": ("DivergenceSearch",),
     "selection.eekm_cv": ("EEKMClassifierCV",),

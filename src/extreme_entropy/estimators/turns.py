@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Iterator
+from contextlib import contextmanager
 from threading import RLock
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any
 from weakref import WeakKeyDictionary
 
 from ..engines.threads import one_blas_thread
-
-P = ParamSpec("P")
-R = TypeVar("R")
-S = TypeVar("S")
 
 # Kept apart from the classifiers, which are copied and pickled; locks cannot be.
 _turns: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
@@ -30,14 +26,10 @@ if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=_after_fork)
 
 
-def in_turn(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """A method that waits until no other thread is changing the same classifier."""
-
-    @wraps(method)
-    def run(classifier: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        with _finding_turn:
-            turn = _turns.setdefault(classifier, RLock())
-        with turn, one_blas_thread():
-            return method(classifier, *args, **kwargs)
-
-    return run
+@contextmanager
+def in_turn(classifier: Any) -> Iterator[None]:
+    """Where no other thread is changing the same classifier, and BLAS has one thread."""
+    with _finding_turn:
+        turn = _turns.setdefault(classifier, RLock())
+    with turn, one_blas_thread():
+        yield

@@ -10,18 +10,21 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
+from ..drawing.sampling import Sampled
 from ..drawing.specification import KernelSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
+from ..estimators.docstrings import with_shared_texts
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.inputs import Costs, Priors
 from ..features.kernels import median_gamma
 from ..features.scaling import SAMPLE_ROWS, fit_scaling
-from .path_cv import Folded, PathCV
+from .path_cv import PathCV
 
 MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
 
 
+@with_shared_texts
 class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Kernel Machine that chooses γ and its landmarks by cross-validation.
 
@@ -37,17 +40,11 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         `EEKMClassifier`.
     kernel : {"mixed", "rbf", "laplacian", "polynomial"}, default="mixed"
         A kernel with a γ.
-    cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap. A number means folds by the content of rows, so that neither
-        their order nor repetition matters, and stratified where a class has few rows.
-    scoring : str or callable, default="gmean"
-        "gmean", any of scikit-learn's scorers by name, or a scorer.
+    {cv, scoring}
     categorical_features, scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEKMClassifier`.
-    progress : bool, default=False
-        Show a progress bar. Needs the extra `progress`.
-    n_jobs : int, optional
-        Threads. None is one, -1 all. The result is the same to the last bit.
+    {progress}
+    {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the landmarks and inner folds.
 
@@ -57,8 +54,11 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         The best classifier, fitted on all rows.
     best_params_ : dict
         Its `n_landmarks` and `gamma`.
-    best_score_, best_index_, scores_, folds_, path_, classes_, n_features_in_, feature_names_in_
-        As for `EEMClassifierCV`.
+    best_index_ : tuple of (int, int)
+        Its γ and size, as positions.
+    {scores of a path}
+    classes_, n_features_in_, feature_names_in_
+        As for `EEKMClassifier`.
 
     See Also
     --------
@@ -133,12 +133,11 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         _check_gammas(self.gamma)
         return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance)]
 
-    def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
+    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
             return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
-        sampled = folded.rows.sampled
         rows = sampled.sample.rows[:SAMPLE_ROWS]
         scaling = fit_scaling(self.scale, sampled.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))

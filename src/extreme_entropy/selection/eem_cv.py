@@ -9,17 +9,20 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
+from ..drawing.sampling import Sampled
 from ..drawing.specification import NeuronSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
+from ..estimators.docstrings import with_shared_texts
 from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import Costs, Priors
 from ..features.neurons import Activation
-from .path_cv import Folded, PathCV
+from .path_cv import PathCV
 
 Array = np.ndarray[Any, Any]
 
 
+@with_shared_texts
 class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine that chooses its activation and size by cross-validation.
 
@@ -35,17 +38,11 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     activation : sequence of str or callable, default=("mixed",)
         Activations to try, as for `EEMClassifier`; one pass each. The paper's are
         ("sig", "nsig", "rbf").
-    cv : int, splitter or iterable of splits, default=10
-        Folds that do not overlap. A number means folds by the content of rows, so that neither
-        their order nor repetition matters, and stratified where a class has few rows.
-    scoring : str or callable, default="gmean"
-        "gmean", any of scikit-learn's scorers by name, or a scorer.
+    {cv, scoring}
     categorical_features, scale, relevance, shrinkage, ridge, decision, priors, costs
         As for `EEMClassifier`.
-    progress : bool, default=False
-        Show a progress bar. Needs the extra `progress`.
-    n_jobs : int, optional
-        Threads. None is one, -1 all. The result is the same to the last bit.
+    {progress}
+    {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the neurons, sampled rows and inner folds.
 
@@ -55,16 +52,9 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         The best classifier, fitted on all rows.
     best_params_ : dict
         Its `n_hidden` and `activation`.
-    best_score_ : float
-        Its mean score over the folds. Chosen as the best of many, it is a little too high.
     best_index_ : tuple of (int, int)
         Its activation and size, as positions.
-    scores_ : ndarray of shape (n_sizes, n_folds)
-        Held-out scores of the best activation.
-    folds_ : ndarray of shape (n_samples,)
-        The fold each row is tested in; for others: `PredefinedSplit(folds_)`.
-    path_ : Path
-        Scores and divergences of all activations and sizes; `path_.plot()` draws them.
+    {scores of a path}
     classes_, n_features_in_, feature_names_in_
         As for `EEMClassifier`.
 
@@ -147,7 +137,7 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
             for activation in self.activation
         ]
 
-    def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
+    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
         return {_name(activation): {"activation": activation} for activation in self.activation}
 
 

@@ -97,6 +97,17 @@ def check_folds(folds: Array, y: Array) -> int:
     return n_folds
 
 
+def check_counts(counts: Array) -> None:
+    """Raise unless each fold by content has rows enough of each class   (n_classes, n_folds)."""
+    if (counts < FEW).any():
+        raise InputError(
+            f"Rows that lie in blocks are put into folds by their content, and each of "
+            f"{counts.shape[1]} folds must hold {FEW} rows of each class; one holds "
+            f"{counts.min()}, and the rarest class has {counts.sum(axis=1).min()} rows. Use fewer "
+            "folds, or gather the rows."
+        )
+
+
 def _check_number(n_folds: int, y: Array) -> None:
     classes, counts = np.unique(y, return_counts=True)
     rarest = counts.argmin()

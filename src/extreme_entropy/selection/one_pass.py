@@ -12,31 +12,33 @@ each fold is kept in a few parts by content, and all parts are put into three gr
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial, reduce
 from operator import add
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..drawing.sampling import Sampled, Spec
-from ..engines.threads import Executor, Threads
+from ..drawing.sampling import Spec
+from ..engines.threads import Executor
 from ..estimators.inputs import PriorsAndCosts
-from ..estimators.tables import InMemory
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
-from ..machine.predictor import project
 from ..machine.solving import Method, solve
 from ..moments.summary import FoldMoments, without
-from .folds import UNTESTED
-from .prefitted import OnProjections
+from .folded import FoldedTable, Machines, Parts
 
 Array = np.ndarray[Any, Any]
 
-GROUPS = 3  # of a training set's parts, each held out once
-LEFT = 0.5  # of each class in each fold that must be left to score, or φ is drawn in each fold
 
-Machines = list[list[Machine]]  # by size and fold
+@dataclass(frozen=True, slots=True)
+class CrossValidation:
+    """How rows are held out to choose a size."""
+
+    groups: int = 3  # of a training set's parts, each held out once
+    left: float = (
+        0.5  # of each class in each fold, to be scored; with fewer φ is drawn in each fold
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,124 +48,17 @@ class Solver:
     method: Method
     priors_and_costs: Callable[[Array], PriorsAndCosts]  # of counts
     watch: Callable[[Iterable[Machine], int], Iterable[Machine]]  # shows progress, or does not
+    settings: CrossValidation
 
     @property
     def n_groups(self) -> int:
         """How many groups a training set is held in."""
-        return GROUPS if self.method.cross_fitted or self.method.ridge == "auto" else 1
+        needed = self.method.cross_fitted or self.method.ridge == "auto"
+        return self.settings.groups if needed else 1
 
     def parts_per_fold(self, n_folds: int) -> int:
         """How many parts each fold has: enough that groups never run empty."""
-        return -(-2 * GROUPS // n_folds) if self.n_groups > 1 else 1
-
-
-class FoldedTable(Protocol):
-    """Rows in folds, wherever they lie, and what φ is drawn from."""
-
-    @property
-    def n_folds(self) -> int: ...
-
-    @property
-    def sampled(self) -> Sampled:
-        """What φ is drawn from."""
-
-    def draw(self, spec: Spec, /) -> FeatureMap:
-        """φ for these rows."""
-
-    def unseen(self) -> FoldedTable | None:
-        """The same with sampled rows in no fold; None where too few others would be left.
-
-        Each class keeps half of its rows in each fold.
-        """
-
-    def without(self, fold: int, /) -> FoldedTable:
-        """The training set of a fold, with a sample of its own."""
-
-    def summarise(
-        self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /
-    ) -> list[FoldMoments]:
-        """Summaries by part, for each number of features."""
-
-    def scores(
-        self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
-    ) -> Array:
-        """Scores of the machines on each of these folds   (sizes, folds)."""
-
-
-class Parts(NamedTuple):
-    """How rows in folds, and those in none, are numbered by part."""
-
-    n_folds: int
-    per_fold: int
-    untested: int
-
-    @property
-    def total(self) -> int:
-        return self.n_folds * self.per_fold + self.untested
-
-    def of(self, folds: Array, hashes: Array) -> Array:
-        """The part of each row."""
-        held_out = folds != UNTESTED
-        parts = np.where(held_out, folds, self.n_folds) * self.per_fold
-        within = np.where(held_out, self.per_fold, self.untested).astype(np.uint64)
-        return parts + (hashes % within).astype(parts.dtype)
-
-
-@dataclass(frozen=True)
-class FoldedRows:
-    """Rows in memory, and the fold in which each is tested."""
-
-    table: InMemory
-    classes: Array
-    folds: Array
-    n_folds: int
-    scorer: Any
-    seed: int
-    specs: Sequence[Spec]
-    sampled: Sampled
-
-    def draw(self, spec: Spec, /) -> FeatureMap:
-        return spec.draw(self.sampled)
-
-    def unseen(self) -> FoldedRows | None:
-        labels, n = self.table.encode(self.classes), len(self.classes)
-        seen = self.sampled.saw(self.table.hashes(self.sampled.content), labels)
-        if not seen.any():
-            return self
-        folds = np.where(seen, UNTESTED, self.folds)
-        before, after = (count_folds(labels, f, n, self.n_folds) for f in (self.folds, folds))
-        return replace(self, folds=folds) if (after >= LEFT * before).all() else None
-
-    def without(self, fold: int, /) -> FoldedRows:
-        kept = self.folds != fold
-        table = self.table.at(kept)
-        sampled = Sampled.of(table, self.seed, self.specs, self.classes)
-        return replace(self, table=table, folds=self.folds[kept], sampled=sampled)
-
-    def summarise(
-        self, phi: FeatureMap, parts: Parts, sizes: Sequence[int], /
-    ) -> list[FoldMoments]:
-        own = self.folds
-        if parts.total > self.n_folds + 1:
-            own = parts.of(self.folds, self.table.hashes(self.sampled.content))
-        else:
-            own = np.where(own == UNTESTED, self.n_folds, own)
-        [path] = self.table.summarise(phi, self.classes, parts.total, own, sizes)
-        return path
-
-    def scores(
-        self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int], /
-    ) -> Array:
-        scores = np.empty((len(sizes), len(folds)))
-        for j, fold in enumerate(folds):
-            rows = self.table.at(self.folds == fold)
-            own = [by_fold[j] for by_fold in machines]
-            found = project_all(phi, own, sizes, rows.to_learn(phi), Threads(self.table.n_jobs))
-            weight = {} if rows.weight is None else {"sample_weight": rows.weight}
-            for k, (machine, projections) in enumerate(zip(own, found, strict=True)):
-                prefitted = OnProjections(machine, self.classes)
-                scores[k, j] = self.scorer(prefitted, projections, rows.y, **weight)
-        return scores
+        return -(-2 * self.n_groups // n_folds) if self.n_groups > 1 else 1
 
 
 class Scored(NamedTuple):
@@ -189,55 +84,43 @@ def score_paths(
     Where folds are by content, `final_folds` says how many a classifier of all rows shall keep; it
     divides their number.
     """
-    n_folds = rows.n_folds
-    per_fold = solver.parts_per_fold(n_folds)
-    unseen = rows.unseen()
-    if unseen is not None:
-        parts, scored = Parts(n_folds, per_fold, final_folds or 1), []
-        for spec in specs:
-            phi = rows.draw(spec)
-            # There are fewer landmarks than asked for where there are fewer distinct rows.
-            features = [min(k, phi.h) for k in sizes]
-            path = unseen.summarise(phi, parts, features)
-            machines = _solve_all(path, range(n_folds), parts, solver, execute)
-            scores = unseen.scores(phi, machines, range(n_folds), features)
-            whole = partial(_whole, path, parts, final_folds, execute) if final_folds else None
-            scored.append(Scored(scores, _divergences(machines), phi, whole))
-        return scored
-    parts = Parts(n_folds, per_fold, 1)
-    found: list[list[tuple[Array, Array]]] = [[] for _ in specs]
-    for fold in range(n_folds):
+    unseen = rows.unseen(solver.settings.left)
+    if unseen is None:
+        return _scores_where_drawn_anew(specs, sizes, rows, solver, execute)
+    folds, scored = range(rows.n_folds), []
+    parts = Parts(rows.n_folds, solver.parts_per_fold(rows.n_folds), final_folds or 1)
+    for spec in specs:
+        phi = spec.draw(rows.sampled)
+        # There are fewer landmarks than asked for where there are fewer distinct rows.
+        features = [min(k, phi.h) for k in sizes]
+        path = unseen.summarise(phi, parts, features)
+        machines = _solve_all(path, folds, parts, solver, execute)
+        scores = unseen.scores(phi, machines, folds, features)
+        whole = partial(_whole, path, parts, final_folds, execute) if final_folds else None
+        scored.append(Scored(scores, _divergences(machines), phi, whole))
+    return scored
+
+
+def _scores_where_drawn_anew(
+    specs: Sequence[Spec],
+    sizes: Sequence[int],
+    rows: FoldedTable,
+    solver: Solver,
+    execute: Executor,
+) -> list[Scored]:
+    """Scores for each size and fold, with a φ from each training set."""
+    parts = Parts(rows.n_folds, solver.parts_per_fold(rows.n_folds), 1)
+    scores, divergences = np.empty((2, len(specs), len(sizes), rows.n_folds))
+    for fold in range(rows.n_folds):
         training = rows.without(fold)
-        for spec, own in zip(specs, found, strict=True):
-            phi = training.draw(spec)
+        for i, spec in enumerate(specs):
+            phi = spec.draw(training.sampled)
             features = [min(k, phi.h) for k in sizes]
             path = training.summarise(phi, parts, features)
             machines = _solve_all(path, [None], parts, solver, execute)
-            own.append((rows.scores(phi, machines, [fold], features), _divergences(machines)))
-    return [
-        Scored(np.hstack([scores for scores, _ in own]), np.hstack([d for _, d in own]))
-        for own in found
-    ]
-
-
-def count_folds(labels: Array, folds: Array, n_classes: int, n_folds: int) -> Array:
-    """Rows of each class in each fold   (n_classes · n_folds,)."""
-    tested = folds != UNTESTED
-    groups = labels[tested].astype(np.intp) * n_folds + folds[tested]
-    return np.bincount(groups, minlength=n_classes * n_folds)
-
-
-def project_all(
-    phi: FeatureMap, machines: list[Machine], sizes: Sequence[int], X: Any, execute: Executor
-) -> list[Array]:
-    """The projections of rows by the machine of each size, from one pass of φ."""
-    # Operators of all sizes side by side, zero on features that a size lacks.
-    operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
-    for padded, machine, k in zip(operators, machines, sizes, strict=True):
-        padded[:, :k] = machine.leaves[0].operators
-    folded = phi.only().folded(np.vstack(operators), X.dtype)
-    projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
-    return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
+            scores[i, :, fold] = rows.scores(phi, machines, [fold], features)[:, 0]
+            divergences[i, :, fold] = _divergences(machines)[:, 0]
+    return list(map(Scored, scores, divergences))
 
 
 def _whole(
@@ -286,11 +169,12 @@ def _solve(
     training = [list(groups) for groups in grouped.cells]
     if fold is not None:
         left_out = range(fold * parts.per_fold, (fold + 1) * parts.per_fold)
-        for mine, folds in zip(training, moments.cells, strict=True):
-            for g in {j % len(mine) for j in left_out}:
-                own = range(g, parts.total, len(mine))
-                gone = (folds[j] for j in own if j in left_out)
-                mine[g] = without(mine[g], gone, (folds[j] for j in own if j not in left_out))
+        for groups, folds in zip(training, moments.cells, strict=True):
+            for g in {j % len(groups) for j in left_out}:
+                members = range(g, parts.total, len(groups))
+                gone = (folds[j] for j in members if j in left_out)
+                rest = (folds[j] for j in members if j not in left_out)
+                groups[g] = without(groups[g], gone, rest)
     counts = np.array([sum(part.n for part in groups) for groups in training])
     terms = solver.priors_and_costs(counts)
     cells = FoldMoments(tuple(map(tuple, training)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
@@ -16,6 +17,8 @@ from ..drawing.sampling import Sampled, Spec
 from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
+from ..estimators.docstrings import with_shared_texts
+from ..estimators.fitted import Learned
 from ..estimators.inputs import (
     Costs,
     Priors,
@@ -26,17 +29,15 @@ from ..estimators.inputs import (
     set_columns,
 )
 from ..estimators.mixin import EstimatorMixin
-from ..estimators.tables import InBlocks, InMemory, Table, as_table, engine_for
-from ..features.content import ContentHash
-from ..features.feature_map import FeatureMap
+from ..estimators.tables import InBlocks, InMemory, as_table, engine_for
 from ..machine.solving import Method
 from ..metrics import get_scorer
 from ..moments.summary import Summary
 from ..progress import with_progress
 from .best import BestAnswers, results
-from .folds import UNTESTED, by_content, check_folds, dealt, judged, split
-from .on_blocks import FoldedBlocks
-from .one_pass import FoldedRows, FoldedTable, Scored, Solver, score_paths
+from .folded import FoldedTable, FoldRule
+from .folds import UNTESTED, by_content, check_counts, check_folds, dealt, judged, split
+from .one_pass import CrossValidation, Scored, Solver, score_paths
 from .path import Path
 from .prefitted import check_scorer
 
@@ -46,15 +47,14 @@ BY_RECALL = ("gmean", "balanced_accuracy")  # scores that a class of very few ro
 
 
 class Folded(NamedTuple):
-    """Rows in their folds, and what they come from."""
+    """Rows in their folds."""
 
-    table: Table
-    classes: Array
     rows: FoldedTable
     folds: Any  # the fold of each row, as given
     by_content: bool  # whether folds follow from the content of rows
 
 
+@with_shared_texts
 class PathCV(BestAnswers, EstimatorMixin):
     """Base of `EEMClassifierCV` and `EEKMClassifierCV`."""
 
@@ -90,6 +90,7 @@ class PathCV(BestAnswers, EstimatorMixin):
     }
     _size_name: ClassVar[str]
     _kind: ClassVar[type[EntropyClassifier]]
+    _cross_validation: ClassVar[CrossValidation] = CrossValidation()
     # Parameters that every candidate takes over.
     _shared: ClassVar[tuple[str, ...]] = (
         *("categorical_features", "scale", "relevance", "shrinkage", "ridge", "decision"),
@@ -101,11 +102,9 @@ class PathCV(BestAnswers, EstimatorMixin):
 
         Parameters
         ----------
-        X : {array-like, sparse matrix, data frame, Dask array or frame} of shape \
-(n_samples, n_features)
-            Rows to learn from. Blocks of a Dask collection or Ray Dataset and partitions of a
-            Spark DataFrame are worked on where they lie; `cv` must then be a number, and `scoring`
-            need labels alone.
+        {X}
+            Blocks of a Dask collection or Ray Dataset and partitions of a Spark DataFrame are
+            worked on where they lie; `cv` must then be a number, and `scoring` need labels alone.
         y : array-like of shape (n_samples,), or str
             Labels of two or more classes, or the column of a Spark DataFrame or Ray Dataset
             that holds them.
@@ -126,36 +125,35 @@ class PathCV(BestAnswers, EstimatorMixin):
         fold_rows = self._in_memory if engine_for(X) is None else self._in_blocks
         with one_blas_thread():
             folded = fold_rows(X, y, sample_weight, groups, seed, specs)
-            settings = self._settings(folded)
-            candidates = [
-                self._estimator(seed, **{self._size_name: sizes[-1]}, **setting)
+            rows, settings = folded.rows, self._settings(folded.rows.sampled)
+            specs = [
+                self._estimator(seed, **{self._size_name: sizes[-1]}, **setting).specification()
                 for setting in settings.values()
             ]
-            solver, wanted = self._solver(folded.classes)
-            # Folds by content add up to those that a classifier of all rows keeps.
-            adds_up = folded.by_content and folded.rows.n_folds % wanted == 0
-            final_folds = wanted if adds_up else None
-            specs = [candidate.specification() for candidate in candidates]
+            solver = self._solver(rows.classes)
+            n_folds = N_FOLDS if solver.n_groups > 1 else 1  # that a classifier of all rows keeps
+            # Folds by content add up to those.
+            adds_up = folded.by_content and rows.n_folds % n_folds == 0
             execute = Threads(self.n_jobs)
-            scored = score_paths(specs, sizes, folded.rows, solver, execute, final_folds)
-            scores = np.stack([found.scores for found in scored])
+            scored = score_paths(specs, sizes, rows, solver, execute, n_folds if adds_up else None)
+            scores = np.stack([path.scores for path in scored])
             best = self._best_of(scores)
             params = {self._size_name: sizes[best[1]], **list(settings.values())[best[0]]}
             estimator = self._estimator(seed, **params)
-            phi, summary = self._whole(estimator, folded, scored[best[0]], best[1], wanted)
-        estimator.set_fitted(folded.table.columns, folded.classes, phi, summary)
+            learned = self._whole(estimator, rows, scored[best[0]], best[1], n_folds)
+        estimator.set_fitted(rows.table.columns, learned)
         _ = estimator.machine_  # solved now, with its warnings, before anything is changed
         self.path_ = Path(
             np.array(sizes),
             scores,
-            np.stack([found.divergences for found in scored]).mean(axis=2),
+            np.stack([path.divergences for path in scored]).mean(axis=2),
             tuple(settings),
             self._size_name,
             self.scoring if isinstance(self.scoring, str) else "score",
             best,
         )
-        set_columns(self, folded.table.columns)
-        self.classes_, self.folds_, self.best_index_ = folded.classes, folded.folds, best
+        set_columns(self, rows.table.columns)
+        self.classes_, self.folds_, self.best_index_ = rows.classes, folded.folds, best
         self.scores_, self.best_score_ = scores[best[0]], float(scores[best].mean())
         self.cv_results_ = results(
             [{**setting, self._size_name: k} for setting in settings.values() for k in sizes],
@@ -168,7 +166,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         """What φ may be drawn from, with the largest size."""
         raise NotImplementedError
 
-    def _settings(self, folded: Folded) -> dict[str, dict[str, Any]]:
+    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
         """Parameters of each candidate beside the size, by their label."""
         raise NotImplementedError
 
@@ -198,34 +196,28 @@ class PathCV(BestAnswers, EstimatorMixin):
         tested = there.copy()
         if self._deals_rows and self.scoring in BY_RECALL:
             tested[there] = judged(y[there], int(self.cv))
-        folds, by_content = self._folds(X, y, there, tested, groups, table, sampled.content)
-        own = folds if there.all() else folds[there]
+        if self._deals_rows:
+            hashes = np.zeros(len(y), np.uint64)
+            hashes[there] = table.hashes(sampled.content)
+            if not there.all():
+                hashes[~there] = sampled.content(X[~there])
+            folds, by_content = self._deal(hashes, y, there, tested)
+        else:
+            folds, by_content = split(self.cv, X, y, groups), False
         n_folds = check_folds(folds[tested], y[tested])
+        table = replace(table, folds=folds[there])
+        rule = FoldRule(n_folds, sampled.content, classes)
         scorer = get_scorer(self.scoring)
-        rows = FoldedRows(table, classes, own, n_folds, scorer, seed, specs, sampled)
-        return Folded(table, classes, rows, folds, by_content)
+        rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
+        return Folded(rows, folds, by_content)
 
     @property
     def _deals_rows(self) -> bool:
         """Whether `cv` is a number of folds, which rows are put into here."""
         return isinstance(self.cv, Integral) and int(self.cv) >= 2
 
-    def _folds(
-        self,
-        X: Any,
-        y: Array,
-        there: Array,
-        tested: Array,
-        groups: Any,
-        table: InMemory,
-        content: ContentHash,
-    ) -> tuple[Array, bool]:
+    def _deal(self, hashes: Array, y: Array, there: Array, tested: Array) -> tuple[Array, bool]:
         """The fold of each row, and whether it follows from the row's content alone."""
-        if not self._deals_rows:
-            return split(self.cv, X, y, groups), False
-        hashes = np.empty(len(y), np.uint64)
-        hashes[there] = table.hashes(content)
-        hashes[~there] = content(X[~there]) if not there.all() else 0
         folds, shown = np.full(len(y), UNTESTED), tested | ~there
         labels = np.unique(y[shown], return_inverse=True)[1]
         alike = by_content(int(self.cv), hashes[shown], labels)
@@ -251,19 +243,22 @@ class PathCV(BestAnswers, EstimatorMixin):
         assert isinstance(table, InBlocks)
         classes = classes_of(table.labels)
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        rows = FoldedBlocks.of(table, classes, int(self.cv), scorer, seed, specs)
-        return Folded(table, classes, rows, rows.lazy_folds(), True)
+        sampled = Sampled.of(table, seed, specs, classes)
+        rule = FoldRule(int(self.cv), sampled.content, classes)
+        check_counts(table.add_up(rule.counts).reshape(len(classes), -1))
+        rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
+        return Folded(rows, table.each(rule, "fold"), True)
 
-    def _solver(self, classes: Array) -> tuple[Solver, int]:
-        """How machines are solved, and how many folds a classifier of all rows keeps."""
+    def _solver(self, classes: Array) -> Solver:
+        """How machines are solved."""
 
         def watch(machines: Iterable[Any], total: int) -> Iterable[Any]:
             return with_progress(machines, total=total, unit="fit") if self.progress else machines
 
         cross_fitted = self.decision == "cross-fitted"
         terms = partial(log_priors_and_costs, self.priors, self.costs, classes)
-        solver = Solver(Method(self.shrinkage, self.ridge, cross_fitted), terms, watch)
-        return solver, N_FOLDS if solver.n_groups > 1 else 1
+        method = Method(self.shrinkage, self.ridge, cross_fitted)
+        return Solver(method, terms, watch, self._cross_validation)
 
     def _best_of(self, scores: Array) -> tuple[int, int]:
         """The setting and size with the best mean score; of equals the first, so the smaller."""
@@ -277,16 +272,22 @@ class PathCV(BestAnswers, EstimatorMixin):
         return setting, size
 
     def _whole(
-        self, estimator: EntropyClassifier, folded: Folded, scored: Scored, size: int, n_folds: int
-    ) -> tuple[FeatureMap, Summary]:
-        """φ and summary of all rows: the fit it would have been."""
-        if scored.feature_map is not None and scored.summaries is not None:
-            k = getattr(estimator, self._size_name)
-            phi, sketch = scored.feature_map.first(k), folded.table.sketch
-            rows = sketch(phi.content, folded.classes)
-            return phi, Summary((scored.summaries(size),), phi.n_leaves, rows)
-        phi = folded.rows.draw(estimator.specification())
-        return phi, folded.table.learn(phi, folded.classes, n_folds)
+        self,
+        estimator: EntropyClassifier,
+        rows: FoldedTable,
+        scored: Scored,
+        size: int,
+        n_folds: int,
+    ) -> Learned:
+        """What is learned of all rows: the fit it would have been."""
+        table, classes = rows.table, rows.classes
+        if scored.feature_map is None or scored.summaries is None:
+            phi = estimator.specification().draw(rows.sampled)
+            return Learned(classes, phi, table.learn(phi, classes, n_folds))
+        phi = scored.feature_map.first(getattr(estimator, self._size_name))
+        sketch = table.add_up(partial(InMemory.sketch, content=phi.content, classes=classes))
+        summary = Summary((scored.summaries(size),), phi.n_leaves, sketch)
+        return Learned(classes, phi, summary)
 
     @property
     def searched(self) -> type[EntropyClassifier]:

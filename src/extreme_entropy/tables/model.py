@@ -19,7 +19,7 @@ from ..columns.kinds import KINDS
 from ..columns.number import Number
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
-from ..estimators.batches import rows_worth_a_merge
+from ..estimators.batches import BatchSettings
 from ..estimators.saving import pack, understood, unpack
 from ..estimators.schema import is_text, require
 from ..features.feature_map import same
@@ -198,7 +198,7 @@ class TableModel:
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
         most = max(FEWEST, NUMBERS // len(self.columns.used))
-        rows = min(rows_worth_a_merge(self.classifier), most)
+        rows = min(BatchSettings().worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
         target = self.target if self.target in columns else None
         for batch in source.batches(columns, target=target, progress=progress):

@@ -1,0 +1,122 @@
+"""Texts that the docstrings of several methods and classifiers share, each written once.
+
+A line of a docstring that is nothing but `{name}` stands for the text of that name.
+`with_shared_texts` puts it there when the class is made, so that `help` and Sphinx show it whole.
+"""
+
+from __future__ import annotations
+
+import re
+from textwrap import indent
+from types import FunctionType
+from typing import TypeVar
+
+C = TypeVar("C", bound=type)
+
+TEXTS = {
+    # ------------------------------------------------------------ rows
+    "X": """\
+X : {array-like, sparse matrix, data frame, Dask array or frame} of shape (n_samples, n_features)
+    Rows.""",
+    "rows to learn from": """\
+X : {array-like, sparse matrix, data frame, Dask array or frame} of shape (n_samples, n_features)
+    Rows to learn from. float32 is worked on in single precision. Blocks of a Dask collection or
+    Ray Dataset and partitions of a Spark DataFrame are worked on where they lie.
+y : array-like or Dask collection of shape (n_samples,), or str
+    Labels of two or more classes; where X is a Spark DataFrame or Ray Dataset, the name of the
+    column that holds them. So it is with `sample_weight`.
+sample_weight : array-like or Dask collection of shape (n_samples,), optional
+    A weight counts as repetition of the row: 2 is the row twice, 0 is no row. Weights below one
+    say how much rows count beside each other: all of 1/n are as all of 1.""",
+    # ------------------------------------------------------------ parameters
+    "categorical_features": """\
+categorical_features : "from_dtype", array-like of {str, int, bool} or None, default="from_dtype"
+    Which columns hold categories: names, positions or a mask. "from_dtype" takes columns of text,
+    and pandas, polars or Arrow columns whose type is categorical. With None there are none, and
+    text is refused.""",
+    "scale": """\
+scale : {"minmax", "standard", "quantile"} or None, default="quantile"
+    How columns are brought to a common range. "minmax" is the paper's [0, 1].""",
+    "shrinkage, ridge, decision": """\
+shrinkage : {"ledoit-wolf", "oas"}, float or None, default="ledoit-wolf"
+    How far each class's covariance is shrunk towards a multiple of the identity; None is not at
+    all.
+ridge : float or "auto", default="auto"
+    Added to the diagonal of Σ, the paper's I/C. "auto" tries a few shares of the diagonal's mean
+    and keeps what separates held-out rows best, at no further pass over the data.
+decision : {"cross-fitted", "paper"}, default="cross-fitted"
+    Whether Gaussians of held-out or of training projections decide. Held-out ones give better
+    thresholds when a class is rare or h is large, at no further pass over the data.""",
+    "priors, costs": """\
+priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
+    Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows learnt,
+    or as given; a dict names each label, an array follows `classes_`. Probabilities match
+    frequencies with "empirical": see `predict_proba`.
+costs : dict of label to cost, optional
+    Cost of misclassifying a row of that label; labels left out cost 1. Costs change the decision,
+    never the fit or the probabilities: see `with_costs`.""",
+    "n_jobs": """\
+n_jobs : int, optional
+    Threads. `None` means 1; `-1` uses all processors. The result is the same to the last bit.""",
+    "cv, scoring": """\
+cv : int, splitter or iterable of splits, default=10
+    Folds that do not overlap. A number means folds by the content of rows, so that neither their
+    order nor repetition matters, and stratified where a class has few rows.
+scoring : str or callable, default="gmean"
+    "gmean", any of scikit-learn's scorers by name, or a scorer.""",
+    "progress": """\
+progress : bool, default=False
+    Show a progress bar. Needs the extra `progress`.""",
+    # ------------------------------------------------------------ attributes
+    "classes_": """\
+classes_ : ndarray of shape (n_classes,)
+    Labels, sorted. The second is the positive one of two.""",
+    "columns seen": """\
+n_features_in_ : int
+    Columns seen in fit.
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    Their names, when X has some.""",
+    "one leaf": """\
+feature_map_ : FeatureMap
+    φ, drawn once and frozen; a callable on dense rows.
+summary_ : Summary
+    The sums of φ of the rows learnt, by class and fold: all that is kept of them.
+machine_ : Machine
+    The solved machine: β, Gaussians, shrinkage, priors and costs.
+beta_ : ndarray of shape (h,)
+    The operator; with more than two classes one row for each pair of classes.
+thresholds_ : ndarray of shape (0,), (1,) or (2,)
+    Projections at which the decision changes.
+shrinkage_ : ndarray of shape (n_classes,)
+    ε of each class.
+ridge_ : float
+    What was added to the diagonal of Σ: `ridge`, or what "auto" chose.
+divergence_ : float
+    Cauchy–Schwarz divergence of the two Gaussians of projections.
+means_, variances_ : ndarray of shape (2,)
+    The two Gaussians of projections.
+feature_importances_ : ndarray of shape (`n_features_in_`,)
+    How much each column matters, with relevance="learned"; they sum to one.""",
+    "scores of a path": """\
+best_score_ : float
+    Its mean score over the folds. Chosen as the best of many, it is a little too high.
+scores_ : ndarray of shape (n_sizes, n_folds)
+    Held-out scores of the best setting.
+folds_ : ndarray of shape (n_samples,)
+    The fold each row is tested in; for others: `PredefinedSplit(folds_)`.
+path_ : Path
+    Scores and divergences of all settings and sizes; `path_.plot()` draws them.""",
+}
+PLACEHOLDER = re.compile(r"^( *)\{([\w, ]+)\}$", re.MULTILINE)
+
+
+def with_shared_texts(cls: C) -> C:
+    """The class, with the texts that its docstring and those of its methods name."""
+    for member in (cls, *vars(cls).values()):
+        if isinstance(member, type | FunctionType) and member.__doc__:
+            member.__doc__ = PLACEHOLDER.sub(_text, member.__doc__)
+    return cls
+
+
+def _text(line: re.Match[str]) -> str:
+    return indent(TEXTS[line[2]], line[1])
