@@ -243,7 +243,7 @@ LINES = {
     "columns": 1390,
     "drawing": 1220,
     "engines": 1060,
-    "entropy": 490,
+    "entropy": 460,
     "estimators": 4340,
     "export": 1080,
     "features": 1360,

@@ -111,16 +111,6 @@ def cauchy_schwarz_divergence(
     >>> round(cauchy_schwarz_divergence([1.3, 0.0], narrow, [-0.7, 0.0], wide), 4)
     1.9103
     """
-    if (
-        isinstance(mean_a, float)
-        and isinstance(mean_b, float)
-        and isinstance(covariance_a, float)
-        and isinstance(covariance_b, float)
-    ):
-        joint = covariance_a + covariance_b
-        # ln of the arithmetic over the geometric mean, from logs so that nothing overflows.
-        spread = math.log(joint / 2) - (math.log(covariance_a) + math.log(covariance_b)) / 2
-        return max(spread, 0.0) + (mean_a - mean_b) ** 2 / joint
     step, a, b = _shaped(mean_a, covariance_a, mean_b, covariance_b)
     # The mean of the two, not their sum: of equal covariances it is that covariance, to the bit.
     factor = _cholesky((a + b) / 2)

@@ -24,14 +24,6 @@ from ..errors import InputError
 
 Array = np.ndarray[Any, Any]
 
-FEW = 256  # points; samples of so many are not thinned
-CELL = 1 / 10  # width of a cell, of τ
-ROWS, COLUMNS = 128, 1024  # of a block of pairs, which stays in the processor's cache
-NEGLIGIBLE = 40.0  # pairs that together hold e⁻⁴⁰ of the sum are left out
-# A sample without spread gets this share of the other's bandwidth, or of the gap between the two.
-BANDWIDTH_FLOOR = 1e-9
-NO_WEIGHT = 1e-100  # of the total
-
 
 class Sample(NamedTuple):
     """Numbers in increasing order, with weights that sum to one."""
@@ -89,7 +81,7 @@ def kde_quadratic_entropy(sample: Any, weight: Any = None, bandwidth: float | No
     1.2655
     """
     f = _sample(sample, weight)
-    sigma = _chosen(bandwidth, *_bandwidths(f))
+    (sigma,) = _bandwidths([f], [bandwidth])
     return -_log_overlap(f, f, 2 * sigma**2)
 
 
@@ -123,8 +115,7 @@ def kde_cross_entropy(
     2.2655
     """
     f, g = _sample(a, weight_a), _sample(b, weight_b)
-    sigma_f, sigma_g = _bandwidths(f, g)
-    sigma_f, sigma_g = _chosen(bandwidth_a, sigma_f), _chosen(bandwidth_b, sigma_g)
+    sigma_f, sigma_g = _bandwidths([f, g], [bandwidth_a, bandwidth_b])
     return -_log_overlap(f, g, sigma_f**2 + sigma_g**2)
 
 
@@ -153,7 +144,7 @@ def kde_divergence(a: Any, b: Any, weight_a: Any = None, weight_b: Any = None) -
     True
     """
     f, g = _sample(a, weight_a), _sample(b, weight_b)
-    sigma_f, sigma_g = _bandwidths(f, g)
+    sigma_f, sigma_g = _bandwidths([f, g], [None, None])
     within = _log_overlap(f, f, 2 * sigma_f**2) + _log_overlap(g, g, 2 * sigma_g**2)
     return max(within - 2 * _log_overlap(f, g, sigma_f**2 + sigma_g**2), 0.0)
 
@@ -174,10 +165,9 @@ def _sample(points: Any, weight: Any) -> Sample:
             f"Weights must be one for each of the {len(points)} points, none of them negative and "
             f"some positive; an array of shape {weight.shape} and sum {weight.sum()} came."
         )
-    # So little weight that the product of two would underflow counts as none.
-    counted = np.flatnonzero(weight > NO_WEIGHT * weight.sum())
-    order = counted[np.argsort(points[counted])]
     n = float(weight.sum())
+    counted = np.flatnonzero(weight > 1e-100 * n)  # or the product of two would underflow
+    order = counted[np.argsort(points[counted])]
     return Sample(points[order], weight[order] / n, n)
 
 
@@ -185,67 +175,59 @@ def _silverman(sample: Sample) -> float:
     # About a point in the middle, so that equal points have no spread and far ones keep digits.
     away = sample.points - sample.points[len(sample.points) // 2]
     away -= sample.weight @ away
-    variance = float(sample.weight @ np.square(away, out=away))
-    return (4 / (3 * sample.n)) ** 0.2 * math.sqrt(variance)
+    return (4 / (3 * sample.n)) ** 0.2 * math.sqrt(sample.weight @ np.square(away, out=away))
 
 
-def _bandwidths(*samples: Sample) -> list[float]:
-    """Silverman's bandwidth of each, made positive so that every entropy is finite."""
+def _bandwidths(samples: list[Sample], chosen: list[float | None]) -> list[float]:
+    """The bandwidth of each that was chosen, or Silverman's, positive so that entropies are finite.
+
+    A sample without spread gets a share of the other's bandwidth, or of the gap between the two.
+    """
     widths = [_silverman(sample) for sample in samples]
     means = [float(sample.weight @ sample.points) for sample in samples]
-    gap = max(means) - min(means)
-    rounding = 8 * np.finfo(float).eps * max(_size(sample) for sample in samples)
-    floor = max(BANDWIDTH_FLOOR * max(*widths, gap), rounding, 1e-150)
-    return [max(width, floor) for width in widths]
-
-
-def _chosen(bandwidth: float | None, otherwise: float) -> float:
-    if bandwidth is None:
-        return otherwise
-    if not 0 < bandwidth < math.inf:
-        raise InputError(
-            f"A bandwidth must be a positive number; {bandwidth} came. "
-            "Leave it out for Silverman's."
-        )
-    return float(bandwidth)
+    rounding = 8 * np.finfo(float).eps * max(map(_size, samples))
+    floor = max(1e-9 * max(*widths, max(means) - min(means)), rounding, 1e-150)
+    for bandwidth in chosen:
+        if bandwidth is not None and not 0 < bandwidth < math.inf:
+            raise InputError(
+                f"A bandwidth must be a positive number; got {bandwidth}. "
+                "Leave it out for Silverman's."
+            )
+    return [max(w, floor) if b is None else float(b) for w, b in zip(widths, chosen, strict=True)]
 
 
 def _size(sample: Sample) -> float:
     return float(max(-sample.points[0], sample.points[-1]))
 
 
-def _log_overlap(f: Sample, g: Sample, variance: float) -> float:
-    """ln ΣΣ weight·weight·N(x−y; 0, τ²), where variance = τ²."""
+def _log_overlap(f: Sample, g: Sample, variance: float, cell: float = 0.1) -> float:
+    """ln ΣΣ weight·weight·N(x−y; 0, τ²), where variance = τ² and a cell is a share of τ."""
     tau = math.sqrt(variance)
-    few_f, few_g = _thinned(f, CELL * tau), _thinned(g, CELL * tau)
-    gap = _nearest(few_f, few_g)[0]
+    few_f, few_g = _thinned(f, cell * tau), _thinned(g, cell * tau)
+    gap = _gap(few_f, few_g)
     if gap > tau:
         # Out there the kernel is steep: it falls by a factor of e within τ²/gap.
-        width = CELL * variance / gap
-        few_f, few_g = _thinned(f, width), _thinned(g, width)
+        few_f, few_g = (_thinned(sample, cell * variance / gap) for sample in (f, g))
     return _log_sum(few_f, few_g, variance)
 
 
-def _thinned(sample: Sample, width: float) -> Sample:
+def _thinned(sample: Sample, width: float, few: int = 256) -> Sample:
     """At most two points for each cell of this width, with the cell's first four moments.
 
     With the cell's variance v and third central moment κ, they lie at r₋ and r₊ about its mean, the
-    roots of r² − (κ/v)r − v: Gauss's quadrature for the cell's points, so both lie among them.
+    roots of r² − (κ/v)r − v: Gauss's quadrature for the cell's points, so both lie among them. A
+    sample of few points stays as it is.
     """
     points, weight, n = sample
-    if len(points) <= FEW:
+    if len(points) <= few:
         return sample
     cells = np.floor((points - points[0]) / width)
     starts = np.flatnonzero(np.diff(cells, prepend=-1.0))
     first = points[starts]
     along = (points - np.repeat(first, np.diff(starts, append=len(points)))) / width
     mass = np.add.reduceat(weight, starts)
-    moments = []
-    weighted = weight
-    for _ in range(3):
-        weighted = weighted * along
-        moments.append(np.add.reduceat(weighted, starts) / mass)
-    mean, second, third = moments
+    powers = (along, along**2, along**2 * along)
+    mean, second, third = (np.add.reduceat(weight * power, starts) / mass for power in powers)
     v = second - mean**2
     apart = v > 1e-10  # or else the points are one, within rounding
     v = np.where(apart, v, 1.0)
@@ -258,23 +240,19 @@ def _thinned(sample: Sample, width: float) -> Sample:
     return Sample(nodes[kept], np.column_stack([mass - upper, upper])[kept], n)
 
 
-def _nearest(f: Sample, g: Sample) -> tuple[float, float]:
-    """The least distance between a point of f and one of g, and the product of their weights."""
+def _gap(f: Sample, g: Sample) -> float:
+    """The least distance between a point of f and one of g."""
     above = np.minimum(np.searchsorted(g.points, f.points), len(g.points) - 1)
-    below = np.maximum(above - 1, 0)
-    up, down = abs(g.points[above] - f.points), abs(g.points[below] - f.points)
-    i = int(np.argmin(np.minimum(up, down)))
-    j = above[i] if up[i] <= down[i] else below[i]
-    return float(min(up[i], down[i])), float(f.weight[i] * g.weight[j])
+    nearer = (abs(g.points[near] - f.points).min() for near in (above, np.maximum(above - 1, 0)))
+    return float(min(nearer))
 
 
-def _log_sum(f: Sample, g: Sample, variance: float) -> float:
-    """The sum of `_log_overlap`, pair by pair."""
-    gap, share = _nearest(f, g)
+def _log_sum(f: Sample, g: Sample, variance: float, negligible: float = 40.0) -> float:
+    """The sum of `_log_overlap`, pair by pair, without pairs that together hold e⁻⁴⁰ of it."""
+    gap, lightest = _gap(f, g), math.log(f.weight.min()) + math.log(g.weight.min())
     scale = -0.5 / variance
     peak = gap * gap * scale
-    # The nearest pair alone is e⁴⁰ times as much as all pairs beyond the reach.
-    reach = math.hypot(gap, math.sqrt(2 * variance * (NEGLIGIBLE - math.log(share))))
+    reach = math.hypot(gap, math.sqrt(2 * variance * (negligible - lightest)))
     reach += 4 * np.finfo(float).eps * max(_size(f), _size(g))  # or rounding might lose that pair
     total = 0.0
     for rows, columns in _blocks(f.points, g.points, reach):
@@ -287,13 +265,13 @@ def _log_sum(f: Sample, g: Sample, variance: float) -> float:
     return peak + math.log(total) - math.log(2 * math.pi * variance) / 2
 
 
-def _blocks(x: Array, y: Array, reach: float) -> Iterator[tuple[slice, slice]]:
-    """Ranges of x and of y that hold all pairs within reach of each other."""
-    starts = np.arange(0, len(x), ROWS)
-    ends = np.minimum(starts + ROWS, len(x))
-    lows = np.searchsorted(y, x[starts] - reach)
-    highs = np.searchsorted(y, x[ends - 1] + reach, side="right")
-    for i in np.flatnonzero(lows < highs).tolist():
-        rows = slice(starts[i], ends[i])
-        for low in range(lows[i], highs[i], COLUMNS):
-            yield rows, slice(low, min(low + COLUMNS, highs[i]))
+def _blocks(
+    x: Array, y: Array, reach: float, rows: int = 128, columns: int = 1024
+) -> Iterator[tuple[slice, slice]]:
+    """Ranges of x and y with all pairs within reach, so short that they stay in the cache."""
+    for start in range(0, len(x), rows):
+        end = min(start + rows, len(x))
+        first = int(np.searchsorted(y, x[start] - reach))
+        last = int(np.searchsorted(y, x[end - 1] + reach, side="right"))
+        for low in range(first, last, columns):
+            yield slice(start, end), slice(low, min(low + columns, last))
