@@ -248,7 +248,7 @@ LINES = {
     "export": 1080,
     "features": 1360,
     "machine": 1520,
-    "metrics": 570,
+    "metrics": 540,
     "moments": 710,
     "plots": 1560,
     "report": 2670,

@@ -11,13 +11,13 @@ from .classification import (
     label_text,
     predicted_classes,
 )
-from .intervals import (
-    ScoreInterval,
+from .intervals import ScoreInterval, recall_scores
+from .probabilities import (
+    RunningAUC,
+    RunningProbabilityScores,
     probability_scores,
-    recall_scores,
     scores_with_intervals,
 )
-from .running import RunningAUC, RunningProbabilityScores
 
 __all__ = [
     "FEWEST_JUDGED",
