@@ -250,7 +250,7 @@ LINES = {
     "machine": 1520,
     "metrics": 540,
     "moments": 710,
-    "plots": 1560,
+    "plots": 1460,
     "report": 2670,
     "selection": 1820,
     "tables": 3450,

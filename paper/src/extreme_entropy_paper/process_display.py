@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 from scipy.linalg import eigh
 
+from extreme_entropy.engines.threads import dense
 from extreme_entropy.errors import InputError
 from extreme_entropy.machine.operator import shrink
 from extreme_entropy.plots import ProjectionDisplay
@@ -27,7 +28,6 @@ from extreme_entropy.plots.style import (
     axes_to_draw_on,
     escaped,
     figure_of,
-    probability_colours,
     title_and_legend,
 )
 
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
     from matplotlib.colorbar import Colorbar
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.contour import QuadContourSet
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -282,6 +283,16 @@ class ProcessDisplay:
         _finish(ax, "Decision in input space", self.inputs.names, handles, labels)
 
 
+def probability_colours(strength: float) -> LinearSegmentedColormap:
+    """Colours from the negative class's through white to the positive class's."""
+    from matplotlib.colors import LinearSegmentedColormap, to_rgb
+
+    negative, positive = (
+        [1 - strength * (1 - part) for part in to_rgb(colour)] for colour in CLASS_COLOURS
+    )
+    return LinearSegmentedColormap.from_list("probability", [negative, (1, 1, 1), positive])
+
+
 def ellipse(mean: Array, covariance: Array, k: float) -> Array:
     """Points at k standard deviations of a Gaussian in the plane."""
     values, vectors = np.linalg.eigh(covariance)
@@ -303,7 +314,7 @@ def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     classes = [shrink(moments.of_class(c), classifier.shrinkage) for c in range(2)]
     plane = np.array([beta, widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return FeaturePlane(
-        project_rows(classifier, X, plane),
+        classifier.feature_map_(dense(X)) @ plane.T,
         np.array([plane @ one.mean for one in classes]),
         np.array([plane @ one.covariance @ plane.T for one in classes]),
     )

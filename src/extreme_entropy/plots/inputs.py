@@ -13,7 +13,7 @@ from sklearn.utils.validation import column_or_1d
 
 from ..errors import InputError
 from ..estimators.inputs import check_x
-from ..machine.predictor import Predictor, project
+from ..machine.predictor import Predictor
 from ..pipelines import at_last_step, last_step
 from .style import pyplot
 
@@ -21,7 +21,8 @@ Array = np.ndarray[Any, Any]
 
 
 def own_classifier(estimator: Any, who: str) -> Any:
-    """The classifier in an estimator, if it is one of this library."""
+    """The classifier in an estimator, if it is one of this library and pictures can be drawn."""
+    pyplot(who)
     classifier = last_step(estimator)
     if not hasattr(type(classifier), "machine_"):
         raise InputError(
@@ -46,7 +47,6 @@ def inputs_to_draw(
 
     With `two_classes`, classifiers of more are refused; it says what else could be done.
     """
-    pyplot(who)
     classifier, X = classifier_and_rows(estimator, X, who)
     if two_classes is not None and len(classifier.classes_) != 2:
         raise InputError(
@@ -71,15 +71,28 @@ def label_positions(classifier: Any, X: Any, y: Any) -> Array:
     return np.searchsorted(classes, y)
 
 
-def project_rows(classifier: Any, X: Any, operators: Array | None = None) -> Array:
-    """Checked rows projected by operators on φ, by default those of all pairs  (n, operators)."""
-    # Not `classifier.project`, which would miss the column names of rows that are already checked.
-    if operators is None:
-        predictor = Predictor(classifier.feature_map_, classifier.machine_, classifier.classes_)
-        return predictor.project(X)
-    phi = classifier.feature_map_.in_precision(X.dtype)
-    folded = phi.only().folded(operators, X.dtype)
-    return project(phi, folded, X).astype(np.float64, copy=False)
+def class_position(classifier: Any, label: Any, parameter: str) -> int:
+    """The position in `classes_` of a label that a parameter names."""
+    classes = classifier.classes_.tolist()
+    if label not in classes:
+        raise InputError(f"`{parameter}` must be one of the classes {classes}; it is {label!r}.")
+    return int(classes.index(label))
+
+
+def column_names(classifier: Any) -> list[str]:
+    """The names of the columns; their numbers, if they have none."""
+    numbered = (f"column {i}" for i in range(classifier.n_features_in_))
+    return [str(name) for name in getattr(classifier, "feature_names_in_", numbered)]
+
+
+def predictor_of(classifier: Any) -> Predictor:
+    """What predicts rows that are checked, whose columns have lost their names."""
+    return Predictor(classifier.feature_map_, classifier.machine_, classifier.classes_)
+
+
+def project_rows(classifier: Any, X: Any) -> Array:
+    """Checked rows projected for all pairs of classes  (n, pairs)."""
+    return predictor_of(classifier).project(X)
 
 
 def log_odds_bias(classifier: Any, pair: int = 0) -> float:

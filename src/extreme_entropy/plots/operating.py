@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from scipy.special import expit
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
-from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, title_and_legend
+from .inputs import class_position, inputs_to_draw, log_odds_bias, project_rows
+from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, ring, title_and_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,11 +28,11 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-BINS = 10
-RARE = 0.05  # share below which scales are logarithmic
-EVENLY = np.geomspace(1e-12, 1, 200)  # on such a scale
 Panel = Literal["roc", "precision_recall", "reliability"]
-PANELS: tuple[Panel, ...] = get_args(Panel)
+
+
+# What guessing would give.
+CHANCE: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
 
 
 class Curve(NamedTuple):
@@ -122,7 +121,7 @@ class OperatingDisplay:
         *,
         positive: Any = None,
         axes: Any = None,
-        bins: int = BINS,
+        bins: int = 10,
     ) -> Self:
         """Draw the curves of rows and a classifier of two classes.
 
@@ -143,19 +142,17 @@ class OperatingDisplay:
             as many rows of it.
         """
         classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__, two_classes="")
-        classes = classifier.classes_.tolist()
-        if positive is not None and positive not in classes:
-            raise InputError(
-                f"`positive` must be one of the classes {classes}; it is {positive!r}."
-            )
-        index = rarer(labels) if positive is None else classes.index(positive)
+        if positive is None:
+            index = int(2 * (labels == 1).sum() <= len(labels))
+        else:
+            index = class_position(classifier, positive, "positive")
         projections = project_rows(classifier, X)[:, 0]
         display = cls.from_projections(classifier, projections, labels, positive=index, bins=bins)
         return display.plot(axes)
 
     @classmethod
     def from_projections(
-        cls, classifier: Any, projections: Array, labels: Array, *, positive: int, bins: int = BINS
+        cls, classifier: Any, projections: Array, labels: Array, *, positive: int, bins: int = 10
     ) -> Self:
         """The picture of values that are projected already; `plot` draws it.
 
@@ -184,14 +181,14 @@ class OperatingDisplay:
         frequency = float(np.log(truth.sum() / (~truth).sum()))
         fpr, tpr, _ = roc_curve(truth, ratio)
         precision, recall, _ = precision_recall_curve(truth, ratio, drop_intermediate=True)
-        rare = truth.mean() < RARE
-        reliability = _by_positive if rare else _by_quantile
-        given, observed = reliability(truth, expit(ratio + frequency), bins)
+        rare = bool(truth.mean() < 0.05)  # scales are logarithmic then
+        reliability = _reliability(truth, expit(ratio + frequency), bins, rare)
+        least = min(reliability.x.min(), reliability.y.min())
         hits, alarms = int((predicted & truth).sum()), int((predicted & ~truth).sum())
         return cls(
             roc=Curve(fpr, tpr),
             precision_recall=Curve(recall, precision),
-            reliability=Curve(given, observed),
+            reliability=reliability,
             roc_auc=float(auc(fpr, tpr)),
             average_precision=float(average_precision_score(truth, ratio)),
             point=(
@@ -202,9 +199,7 @@ class OperatingDisplay:
             limit=float(expit(frequency - sign * log_odds_bias(classifier))),
             share=float(truth.mean()),
             name=str(classifier.classes_[positive]),
-            floors=(0.5 / float((~truth).sum()), min(given.min(), observed.min()) / 2)
-            if rare
-            else None,
+            floors=(0.5 / float((~truth).sum()), float(least) / 2) if rare else None,
         )
 
     def plot(self, axes: Any = None) -> Self:
@@ -217,7 +212,7 @@ class OperatingDisplay:
         """
         self.axes_: Array = np.array(axes_to_draw_on(type(self).__name__, axes, 3, (12.6, 4.4)))
         self.figure_: Figure = figure_of(self.axes_[0])
-        drawn = [self.plot_panel(*each) for each in zip(PANELS, self.axes_, strict=True)]
+        drawn = [self.plot_panel(p, ax) for p, ax in zip(get_args(Panel), self.axes_, strict=True)]
         self.curves_: list[Line2D] = [curve for curve, _ in drawn]
         self.marks_: list[Line2D] = [mark for _, mark in drawn]
         return self
@@ -237,71 +232,61 @@ class OperatingDisplay:
         tuple of (matplotlib Line2D, matplotlib Line2D)
             The curve, and the mark of the operating point.
         """
-        alarms, recall, precision = self.point
-        chance: dict[str, Any] = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
-        look: dict[str, Any] = {"color": CURVE_COLOURS[2], "linewidth": 2}
-        dot: dict[str, Any] = {
-            "marker": "o",
-            "markersize": 9,
-            "markeredgewidth": 1.6,
-            "linestyle": "none",
-            "markerfacecolor": "white",
-            "markeredgecolor": INK,
-            "zorder": 5,
-        }
-        least = 0.0 if self.floors is None else self.floors[0]
-        if panel == "roc":
-            (curve,) = ax.plot(np.maximum(self.roc.x, least), self.roc.y, **look)
-            (mark,) = ax.plot([max(alarms, least)], [recall], **dot)
-        elif panel == "precision_recall":
-            (curve,) = ax.plot(*self.precision_recall, drawstyle="steps-post", **look)
-            (mark,) = ax.plot([recall], [precision], **dot)
-        else:
-            (curve,) = ax.plot(*self.reliability, marker="o", markersize=4, **look)
-            mark = ax.axvline(self.limit, color=INK, linewidth=1.4, linestyle="--")
-        if panel == "precision_recall":
-            ax.axhline(self.share, **chance)
-        else:
-            ax.plot(*[np.linspace(0, 1, 2) if self.floors is None else EVENLY] * 2, **chance)
-        name = escaped(shorten(self.name, 24, placeholder=" …"))
-        x, y, title = {
-            "roc": ("false alarms", f"found of {name}", f"ROC, area {self.roc_auc:.3f}"),
-            "precision_recall": (
-                *("recall", "precision"),
-                f"Precision and recall, area {self.average_precision:.3f}",
-            ),
-            "reliability": (f"probability of {name}", f"frequency of {name}", "Reliability"),
+        draw = {
+            "roc": self._draw_roc,
+            "precision_recall": self._draw_precision,
+            "reliability": self._draw_reliability,
         }[panel]
-        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel=x, ylabel=y)
-        if self.floors is not None and panel == "roc":
-            ax.set(xscale="log", xlim=(self.floors[0], 1.2))
-        elif self.floors is not None and panel == "reliability":
+        ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02))
+        return draw(ax, escaped(shorten(self.name, 24, placeholder=" …")))
+
+    def _draw_roc(self, ax: Axes, name: str) -> tuple[Line2D, Line2D]:
+        alarms, recall, _ = self.point
+        least = 0.0
+        if self.floors is not None:
+            least = self.floors[0]
+            ax.set(xscale="log", xlim=(least, 1.2))
+        ax.set(xlabel="false alarms", ylabel=f"found of {name}")
+        title_and_legend(ax, f"ROC, area {self.roc_auc:.3f}")
+        self._draw_diagonal(ax)
+        curve = _line(ax, Curve(np.maximum(self.roc.x, least), self.roc.y))
+        return curve, ring(ax, max(alarms, least), recall, 9, "white")
+
+    def _draw_precision(self, ax: Axes, name: str) -> tuple[Line2D, Line2D]:
+        _, recall, precision = self.point
+        ax.set(xlabel="recall", ylabel="precision")
+        title_and_legend(ax, f"Precision and recall, area {self.average_precision:.3f}")
+        ax.axhline(self.share, **CHANCE)
+        curve = _line(ax, self.precision_recall, drawstyle="steps-post")
+        return curve, ring(ax, recall, precision, 9, "white")
+
+    def _draw_reliability(self, ax: Axes, name: str) -> tuple[Line2D, Line2D]:
+        if self.floors is not None:
             ends = (self.floors[1], 1.2)
             ax.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
-        title_and_legend(ax, title, [], [])
-        return curve, mark
+        ax.set(xlabel=f"probability of {name}", ylabel=f"frequency of {name}")
+        title_and_legend(ax, "Reliability")
+        self._draw_diagonal(ax)
+        curve = _line(ax, self.reliability, marker="o", markersize=4)
+        return curve, ax.axvline(self.limit, color=INK, linewidth=1.4, linestyle="--")
+
+    def _draw_diagonal(self, ax: Axes) -> None:
+        t = np.linspace(0, 1, 2) if self.floors is None else np.geomspace(1e-12, 1, 200)
+        ax.plot(t, t, **CHANCE)
 
 
-def _by_quantile(truth: Array, p: Array, bins: int) -> Curve:
-    """Mean probability and frequency of as many rows each."""
-    observed, given = calibration_curve(truth, p, n_bins=bins, strategy="quantile")
+def _line(ax: Axes, curve: Curve, **look: Any) -> Line2D:
+    return ax.plot(curve.x, curve.y, color=CURVE_COLOURS[2], linewidth=2, **look)[0]
+
+
+def _reliability(truth: Array, p: Array, bins: int, rare: bool) -> Curve:
+    """Mean probability and frequency of parts with as many rows each, or as many positive ones."""
+    if rare:
+        hits = np.sort(p[truth])
+        ends = np.array([part[-1] for part in np.array_split(hits, min(bins, len(hits)))][:-1])
+    else:
+        ends = np.percentile(p, np.linspace(0, 100, bins + 1))[1:-1]
+    parts = np.searchsorted(ends, p)  # rows of equal probability stay together
+    n = np.bincount(parts)
+    given, observed = (np.bincount(parts, values)[n > 0] / n[n > 0] for values in (p, truth))
     return Curve(given, observed)
-
-
-def _by_positive(truth: Array, p: Array, bins: int) -> Curve:
-    """Mean probability and frequency of parts that have as many positive rows each."""
-    order = np.argsort(p, kind="stable")
-    truth, p = truth[order], p[order]
-    hits = np.flatnonzero(truth)
-    ends = np.array([part[-1] for part in np.array_split(hits, min(bins, len(hits)))])
-    ends[-1] = len(p) - 1
-    # Rows of equal probability stay together.
-    ends = np.unique(np.searchsorted(p, p[ends], side="right"))
-    starts = np.concatenate([[0], ends[:-1]])
-    n = ends - starts
-    return Curve(np.add.reduceat(p, starts) / n, np.add.reduceat(truth.astype(float), starts) / n)
-
-
-def rarer(labels: Array) -> int:
-    """The class of two with fewer rows; the second where both have as many."""
-    return int(2 * (labels == 1).sum() <= len(labels))

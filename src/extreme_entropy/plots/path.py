@@ -14,27 +14,23 @@ from .style import (
     CURVE_COLOURS,
     CURVE_MARKERS,
     INK,
-    axes_to_draw_on,
+    OnePanel,
     escaped,
-    figure_of,
     pyplot,
+    ring,
     title_and_legend,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
 Array = np.ndarray[Any, Any]
 
-MANY_SIZES = 25  # need no mark each
-CLOSEST_TICKS = 1 / 14  # of the axis, so that the numbers under them do not touch
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class PathDisplay:
+class PathDisplay(OnePanel):
     """Picture of a path: how good classifiers of growing size are.
 
     Above, one curve for each setting: the mean score over folds in a band of one standard error on
@@ -141,10 +137,7 @@ class PathDisplay:
         """
         pyplot(type(self).__name__)
         self._check()
-        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.6))
-        self.ax_: Axes = ax
-        self.figure_: Figure = figure_of(ax)
-        self.divergence_ax_: Axes = _panel_below(ax)
+        self.divergence_ax_: Axes = _panel_below(self._take(ax, (6.4, 5.6)))
         self.lines_: list[Line2D] = []
         self.bands_: list[PolyCollection] = []
         self.divergence_lines_: list[Line2D] = []
@@ -184,63 +177,42 @@ class PathDisplay:
             "color": CURVE_COLOURS[colour],
             "linestyle": ("-", "--", ":")[again % 3],
             "marker": CURVE_MARKERS[setting % len(CURVE_MARKERS)],
-            "markersize": 5 if len(sizes) < MANY_SIZES else 0,
+            "markersize": 5 if len(sizes) < 25 else 0,  # so many need no mark each
         }
         mean, error = self.means[setting, order], self.standard_errors[setting, order]
         self.lines_ += self.ax_.plot(sizes, mean, **look)
         if np.shape(self.scores)[-1] > 1:
-            band = self.ax_.fill_between(
-                sizes, mean - error, mean + error, color=look["color"], alpha=0.15, linewidth=0
-            )
+            band = self.ax_.fill_between(sizes, mean - error, mean + error, color=look["color"])
+            band.set(alpha=0.15, linewidth=0)
             self.bands_.append(band)
         divergence = np.asarray(self.divergences)[setting, order]
         self.divergence_lines_ += self.divergence_ax_.plot(sizes, divergence, **look)
 
     def _mark_best(self, setting: int, size: int) -> list[Line2D]:
-        where = self.sizes[size]
-        heights = (self.means[setting, size], np.asarray(self.divergences)[setting, size])
-        marks = []
-        for ax, height in zip((self.ax_, self.divergence_ax_), heights, strict=True):
+        where, divergences = self.sizes[size], np.asarray(self.divergences)
+        heights = {self.ax_: self.means, self.divergence_ax_: divergences}
+        for ax in heights:
             ax.axvline(where, color=INK, linewidth=0.8, linestyle=":", zorder=0)
-            marks += ax.plot(
-                where,
-                height,
-                linestyle="none",
-                marker="o",
-                markersize=13,
-                markerfacecolor="none",
-                markeredgecolor=INK,
-                markeredgewidth=1.4,
-            )
-        return marks
+        return [ring(ax, where, of[setting, size], 13, "none") for ax, of in heights.items()]
 
     def _name_axes(self) -> None:
         upper, lower = self.ax_, self.divergence_ax_
         _space_out(lower, np.unique(self.sizes).astype(float))
         upper.tick_params(axis="x", which="both", labelbottom=False)
         upper.set_ylabel(self.score_name)
-        lower.set_ylabel("divergence $D_{CS}$")
-        lower.set_xlabel(self.size_name)
+        lower.set(xlabel=self.size_name, ylabel="divergence $D_{CS}$")
         self.figure_.align_ylabels([upper, lower])
-        title_and_legend(
-            upper, f"{self.score_name} by {self.size_name}", *self._legend(), across=88
-        )
-
-    def _legend(self) -> tuple[list[Any], list[str]]:
-        handles: list[Any] = []
-        labels: list[str] = []
-        if self.labels is not None:
-            handles, labels = [*self.lines_], [escaped(label) for label in self.labels]
+        names = [] if self.labels is None else [escaped(label) for label in self.labels]
+        legend: list[tuple[Any, str]] = list(zip(self.lines_, names, strict=False))
         if self.bands_:
-            handles, labels = [*handles, self.bands_[0]], [*labels, "± standard error"]
+            legend.append((self.bands_[0], "± standard error"))
         if self.best is not None:
             setting, size = self.best
-            name = "" if self.labels is None else f"{escaped(self.labels[setting])}, "
-            handles, labels = (
-                [*handles, self.best_[0]],
-                [*labels, f"best: {name}{self.sizes[size]:g}"],
-            )
-        return handles, labels
+            name = f"{names[setting]}, " if names else ""
+            legend.append((self.best_[0], f"best: {name}{self.sizes[size]:g}"))
+        handles, labels = [handle for handle, _ in legend], [label for _, label in legend]
+        title = f"{self.score_name} by {self.size_name}"
+        title_and_legend(upper, title, handles, labels, across=88)
 
 
 def _panel_below(ax: Axes) -> Axes:
@@ -263,6 +235,6 @@ def _space_out(ax: Axes, sizes: Array) -> None:
     }
     scale = max(gaps, key=lambda name: gaps[name])
     ax.set_xscale(scale)
-    if gaps[scale] >= CLOSEST_TICKS:
+    if gaps[scale] >= 1 / 14:  # of the axis, or the numbers under the ticks would touch
         ax.set_xticks(sizes, labels=[f"{size:g}" for size in sizes])
         ax.minorticks_off()

@@ -11,25 +11,18 @@ from scipy.stats import norm
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from .inputs import inputs_to_draw, log_odds_bias, project_rows
-from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, figure_of, title_and_legend
+from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle, StepPatch
 
 Array = np.ndarray[Any, Any]
 
-BINS = 30
-REACH = 4.5  # standard deviations of a Gaussian that are drawn: all but 7e-6 of it
-IN_VIEW = 3.5  # that are always in view
-FAR = 5.0  # distances between quartiles, from which on a row does not widen the view
-AXIS_NAMES = ("log-odds of the leaves", r"projection $\beta^T\varphi(x)$")
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class ProjectionDisplay:
+class ProjectionDisplay(OnePanel):
     """Picture of the projection that separates two classes.
 
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
@@ -98,7 +91,7 @@ class ProjectionDisplay:
         *,
         pair: int = 0,
         ax: Axes | None = None,
-        bins: Any = BINS,
+        bins: Any = 30,
         regions: bool = True,
     ) -> Self:
         """Draw the projected values of rows.
@@ -166,7 +159,7 @@ class ProjectionDisplay:
             gaussian=machine.curves[pair].is_gaussian,
         )
 
-    def plot(self, ax: Axes | None = None, *, bins: Any = BINS, regions: bool = True) -> Self:
+    def plot(self, ax: Axes | None = None, *, bins: Any = 30, regions: bool = True) -> Self:
         """Draw.
 
         Parameters
@@ -178,59 +171,56 @@ class ProjectionDisplay:
         regions : bool, default=True
             Shade the ground in the colour of the class that wins there.
         """
-        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 4.2))
-        self.ax_: Axes = ax
-        self.figure_: Figure = figure_of(ax)
+        ax = self._take(ax, (6.4, 4.2))
         edges = np.histogram_bin_edges(self.projections, bins, self._view())
         self.histograms_: list[StepPatch] = []
         self.gaussians_: list[Line2D] = []
-        for c, colour in enumerate(CLASS_COLOURS):
-            self._draw_class(c, colour, edges)
         low, high = edges[0], edges[-1]
-        if self.gaussian:
-            reach = IN_VIEW * np.sqrt(self.variances)
-            low, high = min(low, *(self.means - reach)), max(high, *(self.means + reach))
+        for c in range(2):
+            self._draw_histogram(c, edges)
+            if self.gaussian:
+                deviation = np.sqrt(self.variances[c])
+                low = min(low, self.means[c] - 3.5 * deviation)
+                high = max(high, self.means[c] + 3.5 * deviation)
+                self._draw_gaussian(c, deviation)
+        inside = [t for t in self.thresholds if low < t < high]
         self.threshold_lines_: list[Line2D] = [
-            ax.axvline(t, color=INK, linewidth=1.4, linestyle="--")
-            for t in self.thresholds
-            if low < t < high
+            ax.axvline(t, color=INK, linewidth=1.4, linestyle="--") for t in inside
         ]
-        self.regions_: list[Rectangle] = self._shade(low, high) if regions else []
-        ax.set_xlim(low, high)
+        ends = np.array([low, *inside, high])
+        self.regions_: list[Rectangle] = self._shade(ends) if regions else []
+        ax.set(xlim=(low, high), ylabel="density")
         ax.set_ylim(bottom=0)
-        ax.set_xlabel(AXIS_NAMES[self.gaussian])
-        ax.set_ylabel("density")
+        names = ("log-odds of the leaves", r"projection $\beta^T\varphi(x)$")
+        ax.set_xlabel(names[self.gaussian])
         self._name()
         return self
 
-    def _view(self) -> tuple[float, float]:
-        """From the least to the largest projection, but for single ones that are far off."""
+    def _view(self, far: float = 5.0) -> tuple[float, float]:
+        """From the least to the largest projection, but for single ones that are far off.
+
+        Those are so many distances between quartiles from the nearer quartile of their class.
+        """
         near = []
         for side in (False, True):
-            own = self.projections[self.positive == side]
-            first, third = np.quantile(own, [0.25, 0.75])
-            reach = FAR * (third - first) or np.inf
-            near.append(own[(own >= first - reach) & (own <= third + reach)])
+            values = self.projections[self.positive == side]
+            first, third = np.quantile(values, [0.25, 0.75])
+            reach = far * (third - first) or np.inf
+            near.append(values[(values >= first - reach) & (values <= third + reach)])
         return float(min(part.min() for part in near)), float(max(part.max() for part in near))
 
-    def _draw_class(self, c: int, colour: str, edges: Array) -> None:
+    def _draw_histogram(self, c: int, edges: Array) -> None:
         rows = self.projections[self.positive == bool(c)]
-        counts, _ = np.histogram(rows, edges)
-        density = counts / (len(rows) * np.diff(edges))
-        self.histograms_.append(
-            self.ax_.stairs(density, edges, fill=True, color=colour, alpha=0.35, linewidth=0)
-        )
-        if not self.gaussian:
-            return
-        deviation = np.sqrt(self.variances[c])
-        t = self.means[c] + np.linspace(-REACH, REACH, 361) * deviation
-        self.gaussians_ += self.ax_.plot(
-            t, norm.pdf(t, self.means[c], deviation), color=colour, linestyle=("-", "-.")[c]
-        )
+        density = np.histogram(rows, edges)[0] / (len(rows) * np.diff(edges))
+        look: dict[str, Any] = {"color": CLASS_COLOURS[c], "alpha": 0.35, "linewidth": 0}
+        self.histograms_.append(self.ax_.stairs(density, edges, fill=True, **look))
 
-    def _shade(self, low: float, high: float) -> list[Rectangle]:
-        inside = [t for t in self.thresholds if low < t < high]
-        ends = np.array([low, *inside, high])
+    def _draw_gaussian(self, c: int, deviation: float) -> None:
+        t = self.means[c] + np.linspace(-4.5, 4.5, 361) * deviation  # all but 7e-6 of it
+        density, style = norm.pdf(t, self.means[c], deviation), ("-", "-.")[c]
+        self.gaussians_ += self.ax_.plot(t, density, color=CLASS_COLOURS[c], linestyle=style)
+
+    def _shade(self, ends: Array) -> list[Rectangle]:
         middles = (ends[:-1] + ends[1:]) / 2
         (m0, m1), (s0, s1) = self.means, self.variances
         wins = (GaussianPair((m0, m1), (s0, s1)).log_ratio(middles) + self.bias > 0).astype(int)

@@ -16,28 +16,25 @@ from sklearn.neighbors import NearestNeighbors
 
 from ..engines.threads import dense
 from ..metrics import predicted_classes
-from .inputs import inputs_to_draw, project_rows
+from .inputs import column_names, inputs_to_draw, project_rows
 from .style import (
     CLASS_COLOURS,
     CURVE_COLOURS,
     CURVE_MARKERS,
     INK,
-    axes_to_draw_on,
+    OnePanel,
     escaped,
-    figure_of,
     title_and_legend,
 )
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PathCollection
-    from matplotlib.figure import Figure
     from matplotlib.patches import PathPatch
 
 Array = np.ndarray[Any, Any]
 
 MOST_POINTS = 800  # drawn one by one, of all classes together
-ACROSS, DOWN = 80, 120  # points of the grid
 NEIGHBOURS = 15  # odd, so that two classes never tie
 
 
@@ -49,7 +46,7 @@ class InputPlane(NamedTuple):
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RegionsDisplay:
+class RegionsDisplay(OnePanel):
     """Picture of the regions in which each class is predicted, with rows on them.
 
     With one or two columns the ground is the class predicted at that very point. With more, rows
@@ -152,7 +149,7 @@ class RegionsDisplay:
             X, points, labels = X[placed], points[placed], labels[placed]
         machine = classifier.machine_
         own = machine.scores(project_rows(classifier, X))
-        x, y = grid_over(points, ACROSS, DOWN)
+        x, y = grid_over(points, 80, 120)
         places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         exact = X.shape[1] <= 2
         if exact:
@@ -166,7 +163,7 @@ class RegionsDisplay:
             own=own,
             x=x,
             y=y,
-            scores=scores.reshape(DOWN, ACROSS, *own.shape[1:]),
+            scores=scores.reshape(len(y), len(x), *own.shape[1:]),
             exact=exact,
             class_names=[str(label) for label in classifier.classes_],
             axis_names=plane.names,
@@ -180,27 +177,27 @@ class RegionsDisplay:
         ax : matplotlib Axes, optional
             Where to draw. By default a new figure is made.
         """
-        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, 5.2))
-        self.ax_: Axes = ax
-        self.figure_: Figure = figure_of(ax)
-        n = len(self.class_names)
+        ax, n = self._take(ax, (6.4, 5.2)), len(self.class_names)
         colours = CLASS_COLOURS if n == 2 else CURVE_COLOURS
-        self.grounds_: list[PathPatch] = [
-            self._ground(c, colours[c % len(colours)]) for c in range(n)
+        looks: list[dict[str, Any]] = [
+            {
+                "color": colours[c % len(colours)],
+                "marker": CURVE_MARKERS[c + (c > 0)] if c < 7 else "o",
+            }
+            for c in range(n)
         ]
-        order = np.argsort(-np.bincount(self.labels, minlength=n), kind="stable")
-        drawn = {int(c): self._rows(int(c), colours[c % len(colours)]) for c in order}
-        self.rows_: list[PathCollection] = [drawn[c] for c in range(n)]
+        self.grounds_: list[PathPatch] = [self._ground(c, looks[c]["color"]) for c in range(n)]
+        self.rows_: list[PathCollection] = [
+            ax.scatter(rows[:, 0], rows[:, 1], s=20, edgecolors="white", linewidths=0.4, **looks[c])
+            for c, rows in enumerate(self.points[self.labels == c] for c in range(n))
+        ]
+        # Rarer classes on top; artists of the same height are drawn in the order of their making.
+        ranks = np.argsort(np.argsort(-np.bincount(self.labels, minlength=n), kind="stable"))
+        for rows, rank in zip(self.rows_, ranks, strict=True):
+            rows.set_zorder(2 + rank / n)
         wrong = self.points[self.labels != predicted_classes(self.own)]
-        self.rings_: PathCollection = ax.scatter(
-            wrong[:, 0],
-            wrong[:, 1],
-            s=52,
-            facecolors="none",
-            edgecolors=INK,
-            linewidths=1.2,
-            zorder=4,
-        )
+        look: dict[str, Any] = {"facecolors": "none", "edgecolors": INK, "linewidths": 1.2}
+        self.rings_: PathCollection = ax.scatter(wrong[:, 0], wrong[:, 1], s=52, zorder=4, **look)
         ax.set(xlim=self.x[[0, -1]], ylim=self.y[[0, -1]])
         ax.set(xlabel=self.axis_names[0], ylabel=self.axis_names[1])
         labels = [escaped(name) for name in self.class_names] + ["misclassified"]
@@ -208,6 +205,7 @@ class RegionsDisplay:
         return self
 
     def _ground(self, c: int, colour: str) -> PathPatch:
+        """Boxes on each row of the grid, along which heights are taken as straight."""
         from matplotlib.patches import PathPatch
         from matplotlib.path import Path
 
@@ -216,45 +214,28 @@ class RegionsDisplay:
             decisive = np.where(self.scores == 0, -np.finfo(float).tiny, self.scores)
             heights = decisive if c else -decisive
         else:
-            others = np.delete(self.scores, c, axis=2).max(axis=2)
-            heights = self.scores[:, :, c] - others
-        boxes = [
-            [(a, low), (b, low), (b, high), (a, high), (a, low)]
-            for a, b, low, high in strips(heights, self.x, self.y)
-        ]
+            heights = self.scores[:, :, c] - np.delete(self.scores, c, axis=2).max(axis=2)
+        half = (self.y[1] - self.y[0]) / 2
+        corners: list[tuple[float, float]] = []
+        for strip, middle in zip(heights, self.y, strict=True):
+            ends, low, high = crossings(strip, self.x), middle - half, middle + half
+            for a, b in zip(ends[::2], ends[1::2], strict=True):
+                corners += [(a, low), (b, low), (b, high), (a, high), (a, low)]
         codes = [Path.MOVETO, Path.LINETO, Path.LINETO, Path.LINETO, Path.CLOSEPOLY]
-        corners = np.array(boxes, dtype=float).reshape(-1, 2)
-        path = Path(corners, codes * len(boxes))
+        path = Path(np.array(corners, dtype=float).reshape(-1, 2), codes * (len(corners) // 5))
         ground = PathPatch(path, facecolor=colour, alpha=0.16, linewidth=0, zorder=0)
         self.ax_.add_patch(ground)
         return ground
-
-    def _rows(self, c: int, colour: str) -> PathCollection:
-        points = self.points[self.labels == c]
-        return self.ax_.scatter(
-            points[:, 0],
-            points[:, 1],
-            s=20,
-            marker=CURVE_MARKERS[0 if c == 0 else c + 1] if c < 7 else "o",
-            color=colour,
-            edgecolors="white",
-            linewidths=0.4,
-            zorder=2,
-        )
 
 
 def input_plane(classifier: Any, X: Any) -> InputPlane:
     """Rows by their two columns, or by two principal components of more, once scaled."""
     rows = dense(X)
-    d = rows.shape[1]
-    names = [str(name) for name in getattr(classifier, "feature_names_in_", [])]
-    names = names or [f"column {i}" for i in range(d)]
-    if d == 1:
-        return InputPlane(
-            np.column_stack([rows[:, 0], np.zeros(len(rows))]), (escaped(names[0]), "")
-        )
-    if d == 2:
-        return InputPlane(rows, (escaped(names[0]), escaped(names[1])))
+    names = [escaped(name) for name in column_names(classifier)]
+    if rows.shape[1] == 1:
+        return InputPlane(np.column_stack([rows[:, 0], np.zeros(len(rows))]), (names[0], ""))
+    if rows.shape[1] == 2:
+        return InputPlane(rows, (names[0], names[1]))
     pca = PCA(2, random_state=0)
     with np.errstate(invalid="ignore"):  # rows that are all alike
         points = pca.fit_transform(classifier.feature_map_.scaled(rows))
@@ -271,21 +252,6 @@ def grid_over(points: Array, across: int, down: int) -> tuple[Array, Array]:
     return np.linspace(low[0], high[0], across), np.linspace(low[1], high[1], down)
 
 
-def strips(heights: Array, x: Array, y: Array) -> list[tuple[float, float, float, float]]:
-    """Boxes (left, right, bottom, top) that cover where heights on a grid are positive.
-
-    Each row of the grid is a strip; along it, heights are taken as straight between two points.
-    """
-    half = (y[1] - y[0]) / 2
-    boxes = []
-    for strip, middle in zip(heights, y, strict=True):
-        ends = crossings(strip, x)
-        boxes += [
-            (a, b, middle - half, middle + half) for a, b in zip(ends[::2], ends[1::2], strict=True)
-        ]
-    return boxes
-
-
 def crossings(heights: Array, x: Array) -> list[float]:
     """Where a run of positive heights begins and ends, in turn."""
     positive = heights > 0
@@ -297,12 +263,11 @@ def crossings(heights: Array, x: Array) -> list[float]:
 
 def evenly_of_each(labels: Array, most: int) -> Array:
     """Positions of at most so many rows, as many of each class if there are enough."""
-    present = np.unique(labels)
-    share = max(1, most // len(present))
-    kept = [np.flatnonzero(labels == c) for c in present]
-    return np.sort(
-        np.concatenate([k[np.unique(np.linspace(0, len(k) - 1, share).astype(int))] for k in kept])
-    )
+    rows = [np.flatnonzero(labels == c) for c in np.unique(labels)]
+    share = max(1, most // len(rows))
+    drawn = [np.linspace(0, len(of_class) - 1, share).astype(int) for of_class in rows]
+    parts = [of_class[np.unique(places)] for of_class, places in zip(rows, drawn, strict=True)]
+    return np.sort(np.concatenate(parts))
 
 
 def _votes(points: Array, scores: Array, places: Array) -> Array:

@@ -8,24 +8,19 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from ..errors import InputError
-from ..machine.predictor import Predictor
 from ..metrics import predicted_classes
-from .inputs import classifier_and_rows, own_classifier, project_rows
-from .style import CLASS_COLOURS, INK, axes_to_draw_on, escaped, figure_of, pyplot
+from .inputs import class_position, classifier_and_rows, column_names, own_classifier, predictor_of
+from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-    from matplotlib.figure import Figure
 
 Array = np.ndarray[Any, Any]
 
-MOST_BARS = 20
-LONGEST_NAME = 40  # letters; the middle of longer names becomes an ellipsis
-
 
 @dataclass(kw_only=True, eq=False, repr=False)
-class RelevanceDisplay:
+class RelevanceDisplay(OnePanel):
     """Picture of how much each column matters, to a classifier or to its decision about one row.
 
     Horizontal bars, the largest at the top. Where there are too many columns to draw, the last bar
@@ -77,7 +72,7 @@ class RelevanceDisplay:
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, ax: Axes | None = None, max_features: int = MOST_BARS
+        cls, estimator: Any, *, ax: Axes | None = None, max_features: int = 20
     ) -> Self:
         """Draw the `feature_importances_` of a classifier.
 
@@ -89,9 +84,8 @@ ends in one
         ax, max_features
             As for `plot`.
         """
-        pyplot(cls.__name__)
         classifier = own_classifier(estimator, cls.__name__)
-        display = cls(values=classifier.feature_importances_, names=_names(classifier))
+        display = cls(values=classifier.feature_importances_, names=column_names(classifier))
         return display.plot(ax, max_features=max_features)
 
     @classmethod
@@ -102,7 +96,7 @@ ends in one
         *,
         label: Any = None,
         ax: Axes | None = None,
-        max_features: int = MOST_BARS,
+        max_features: int = 20,
     ) -> Self:
         """Draw what each column adds to the decision about one row, by `explain`.
 
@@ -117,32 +111,29 @@ ends in one
         ax, max_features
             As for `plot`.
         """
-        pyplot(cls.__name__)
         classifier, X = classifier_and_rows(estimator, X, cls.__name__)
         if X.shape[0] != 1:
             raise InputError(
                 f"{cls.__name__}.from_row draws one row; {X.shape[0]} came. Pass X[i : i + 1]."
             )
-        classes, machine = classifier.classes_.tolist(), classifier.machine_
-        if label is not None and label not in classes:
-            raise InputError(f"`label` must be one of the classes {classes}; it is {label!r}.")
-        # Not `classifier.explain`, which would miss the column names of a checked row.
-        predictor = Predictor(classifier.feature_map_, machine, classifier.classes_)
+        predictor, classes = predictor_of(classifier), classifier.classes_.tolist()
+        if label is not None:
+            c = class_position(classifier, label, "label")
+        else:
+            c = int(predicted_classes(classifier.machine_.scores(predictor.project(X)))[0])
         (contributions,) = predictor.explain(X)
         if len(classes) == 2:
             contributions = np.stack([-contributions, contributions])
-        predicted = predicted_classes(machine.scores(project_rows(classifier, X)))
-        c = int(predicted[0]) if label is None else classes.index(label)
         display = cls(
             values=contributions[c],
-            names=_names(classifier),
+            names=column_names(classifier),
             title=f"For class {escaped(_short(str(classes[c])))}",
             label=f"{'log-odds' if len(classes) == 2 else 'ln p'}, compared with a typical row",
             colours=CLASS_COLOURS[::-1] if len(classes) == 2 and c == 0 else CLASS_COLOURS,
         )
         return display.plot(ax, max_features=max_features)
 
-    def plot(self, ax: Axes | None = None, *, max_features: int = MOST_BARS) -> Self:
+    def plot(self, ax: Axes | None = None, *, max_features: int = 20) -> Self:
         """Draw.
 
         Parameters
@@ -166,31 +157,21 @@ ends in one
         if len(others):
             widths.append(float(np.sum(self.values[others])))
             names.append(f"{len(others)} other{'s' if len(others) > 1 else ''}")
-        height = 1.2 + 0.26 * len(widths)
-        (ax,) = axes_to_draw_on(type(self).__name__, ax, 1, (6.4, height))
-        self.ax_: Axes = ax
-        self.figure_: Figure = figure_of(ax)
+        ax = self._take(ax, (6.4, 1.2 + 0.26 * len(widths)))
         colours = [self.colours[int(width > 0)] for width in widths]
         self.bars_: BarContainer = ax.barh(range(len(widths)), widths, color=colours, height=0.72)
         if len(others):
             self.bars_[-1].set_alpha(0.45)
         ax.set_yticks(range(len(widths)), names)
-        ax.set_ylim(len(widths) - 0.4, -0.6)
+        ax.set(ylim=(len(widths) - 0.4, -0.6), xlabel=self.label)
         ax.tick_params(axis="y", length=0)
         if min(widths) < 0:
             ax.axvline(0, color=INK, linewidth=0.8)
         ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.set_xlabel(self.label)
-        ax.set_title(self.title, loc="left", pad=8)
+        title_and_legend(ax, self.title)
         return self
 
 
-def _names(classifier: Any) -> Any:
-    """The names of the columns; their numbers, if they have none."""
-    numbered = [f"column {i}" for i in range(classifier.n_features_in_)]
-    return getattr(classifier, "feature_names_in_", numbered)
-
-
-def _short(name: str) -> str:
+def _short(name: str, longest: int = 40) -> str:
     """A name that fits beside the bars; beginning and end stay, since names often share one."""
-    return name if len(name) <= LONGEST_NAME else f"{name[:24]}…{name[-(LONGEST_NAME - 25) :]}"
+    return name if len(name) <= longest else f"{name[:24]}…{name[-(longest - 25) :]}"

@@ -1,4 +1,4 @@
-"""matplotlib, imported only when something is drawn, and the colours all pictures share."""
+"""matplotlib, imported only when something is drawn, and what all pictures share."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ..errors import InputError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
 
 # Okabe and Ito's colours, which people who confuse red and green can tell apart too.
 CLASS_COLOURS = ("#0072B2", "#D55E00")
@@ -21,7 +21,17 @@ CURVE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9
 CURVE_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 INK = "0.15"
 
-LETTERS_ACROSS = 64  # of a legend in a panel of usual width; a handle is as wide as six
+
+class OnePanel:
+    """A picture in one panel, on axes that were given or in a figure of its own."""
+
+    ax_: Axes
+    figure_: Figure
+
+    def _take(self, ax: Axes | None, figsize: tuple[float, float]) -> Axes:
+        (self.ax_,) = axes_to_draw_on(type(self).__name__, ax, 1, figsize)
+        self.figure_ = figure_of(self.ax_)
+        return self.ax_
 
 
 def pyplot(who: str) -> Any:
@@ -37,12 +47,12 @@ def axes_to_draw_on(who: str, axes: Any, n: int, figsize: tuple[float, float]) -
     """The n axes that were given, or those of a new figure."""
     plt = pyplot(who)
     if axes is None:
-        shape = (2, 2) if n == 4 else (1, n)
-        _, axes = plt.subplots(*shape, figsize=figsize, layout="constrained")
-    found = list(np.ravel(axes))
-    if len(found) != n:
-        raise InputError(f"{who} draws on {n} axes; {len(found)} came.")
-    return found
+        rows = 2 if n == 4 else 1
+        _, axes = plt.subplots(rows, n // rows, figsize=figsize, layout="constrained")
+    panels = list(np.ravel(axes))
+    if len(panels) != n:
+        raise InputError(f"{who} draws on {n} axes; {len(panels)} came.")
+    return panels
 
 
 def figure_of(ax: Axes) -> Figure:
@@ -50,29 +60,24 @@ def figure_of(ax: Axes) -> Figure:
     return cast("Figure", ax.figure)  # a SubFigure is drawn on in the same way
 
 
-def probability_colours(strength: float) -> LinearSegmentedColormap:
-    """Colours from the negative class's through white to the positive class's."""
-    from matplotlib.colors import LinearSegmentedColormap, to_rgb
-
-    negative, positive = (
-        [1 - strength * (1 - part) for part in to_rgb(colour)] for colour in CLASS_COLOURS
-    )
-    return LinearSegmentedColormap.from_list("probability", [negative, (1, 1, 1), positive])
-
-
 def escaped(text: Any) -> str:
     """A name from the data as matplotlib shows it letter by letter: `$` starts no formula."""
     return str(text).replace("$", r"\$")
 
 
+def ring(ax: Axes, x: float, y: float, size: float, fill: str) -> Line2D:
+    """A ring about a point."""
+    look: dict[str, Any] = {"markerfacecolor": fill, "markeredgecolor": INK, "markeredgewidth": 1.5}
+    return ax.plot([x], [y], marker="o", linestyle="none", markersize=size, zorder=5, **look)[0]
+
+
 def title_and_legend(
-    ax: Axes,
-    title: str,
-    handles: Sequence[Any],
-    labels: Sequence[str],
-    across: int = LETTERS_ACROSS,
+    ax: Axes, title: str, handles: Sequence[Any] = (), labels: Sequence[str] = (), across: int = 64
 ) -> None:
-    """A title with the legend under it, above the axes, where it hides no data."""
+    """A title with the legend under it, above the axes, where it hides no data.
+
+    So many letters go into a row of the legend; a handle is as wide as six.
+    """
     if not labels:
         ax.set_title(title, loc="left", pad=8)
         return
