@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, Any]
 
-MOST_POINTS = 800  # drawn one by one, of all classes together
 NEIGHBOURS = 15  # odd, so that two classes never tie
 
 
@@ -107,7 +106,7 @@ class RegionsDisplay(OnePanel):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, n_points: int = MOST_POINTS
+        cls, estimator: Any, X: Any, y: Any, *, ax: Axes | None = None, n_points: int = 800
     ) -> Self:
         """Draw rows and decision regions.
 
