@@ -39,7 +39,7 @@ from extreme_entropy import (
     persistence,
 )
 from extreme_entropy.errors import FileFormatError, InputError
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
 
@@ -119,7 +119,7 @@ def subjects(folder: Path) -> list[Subject]:
         found.append(_subject(name, folder / f"{name}, slim", _asked(models[name][1])))
     table = pa.Table.from_pandas(frame.assign(target=names[three]))
     pq.write_table(table, folder / "a.parquet")
-    model = fit_table(open_table(folder / "a.parquet"), "target", size=6, n_jobs=1)
+    model = fit_table(open_table(folder / "a.parquet"), FitRequest("target", size=6, n_jobs=1))
     model.save(folder / "table")
     return [*found, _subject("table", folder / "table", _asked_as_table(table))]
 

@@ -91,7 +91,7 @@ def _csv(seed: int, n: int = 60) -> str:
 @cache
 def _home() -> Path:
     """A folder with tables and models, made once in each process."""
-    from extreme_entropy.tables.fitting import fit_like, fit_table
+    from extreme_entropy.tables.fitting import FitRequest, fit_like, fit_table
     from extreme_entropy.tables.reading import open_table
 
     folder = Path(mkdtemp())
@@ -104,7 +104,9 @@ def _home() -> Path:
         "bad.csv": rows + f"{HOSTILE[0]}\n",
     }.items():
         (folder / name).write_text(text, encoding="utf-8", newline="")
-    model = fit_table(open_table(folder / "a.csv"), "y", model="eem", size=5, baseline=False)
+    model = fit_table(
+        open_table(folder / "a.csv"), FitRequest("y", model="eem", size=5, baseline=False)
+    )
     model.save(folder / "m.eem")
     fit_like(open_table(folder / "b.csv"), model).save(folder / "n.eem")
     return folder

@@ -22,7 +22,10 @@ from click.testing import CliRunner
 from sklearn.metrics import brier_score_loss, log_loss
 
 from extreme_entropy.cli.root import root
+from extreme_entropy.cli.summary import print_fit
 from extreme_entropy.progress import with_progress
+from extreme_entropy.tables.estimate import EstimateSettings
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
@@ -542,20 +545,26 @@ def test_columns_that_are_not_used_are_counted_where_they_are_many(home, tmp_pat
     assert len(json.loads(eem(*fit, "--json").stdout)["dropped"]) == 73
 
 
-def test_the_estimate_says_what_it_was_made_on(tmp_path, monkeypatch):
+def test_the_estimate_says_what_it_was_made_on(tmp_path, capsys):
     """A sample, by time or not, of which groups; or why there is none."""
-    monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_ESTIMATED", 200)
     days = np.datetime64("2020-01-01") + np.random.default_rng(0).permutation(300)
     rows = people().append_column("day", pa.array(days))
     table, model = write(rows, tmp_path / "a.parquet"), tmp_path / "m.eem"
     fit = ("fit", table, "--target", "ill", *QUICK, "-o", model)
-    shown = eem(*fit).stdout
+
+    def shown_of_a_sample(**options):
+        settings = EstimateSettings(rows=200)
+        request = FitRequest("ill", model="eem", size=20, settings=settings, **options)
+        print_fit(fit_table(open_table(table), request), model, verbose=False)
+        return capsys.readouterr().out
+
+    shown = shown_of_a_sample()
     assert "By 5-fold cross-validation of a sample of 200 of the 300 rows." in shown
     assert "held out at random, not by time. --time day holds out the last ones." in shown
     shown = eem(*fit, "--time", "day").stdout
     assert "By holding out the rows last in day" in shown
     assert "for later rows of the same kind. The model learns from day, too." in shown
-    shown = eem(*fit, "--group", "city").stdout
+    shown = shown_of_a_sample(group="city")
     assert "Not used: city: it is the --group" in shown
     assert "By 2-fold cross-validation, keeping rows of one city together, of a sample" in shown
     few = write(rows.take(pa.array(np.r_[0:9])), tmp_path / "few.parquet")

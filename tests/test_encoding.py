@@ -30,7 +30,7 @@ from extreme_entropy.columns.statistics import N_FOLDS, ColumnStats
 from extreme_entropy.errors import IdentifierWarning, InputError, MergeError
 from extreme_entropy.estimators.inputs import check_x
 from extreme_entropy.features.feature_map import same
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.reading import open_table
 
 CLASSIFIERS = [
@@ -576,7 +576,7 @@ def test_a_model_of_the_command_predicts_frames_with_text_gaps_and_dates_as_text
     frame.loc[::11, "age"], frame.loc[::13, "city"], frame.loc[::17, "seen"] = np.nan, None, None
     frame = frame.sample(frac=1, random_state=0)
     frame.to_csv(tmp_path / "a.csv", index=False)
-    fit_table(open_table(tmp_path / "a.csv"), "ill", size=20).save(tmp_path / "m.eem")
+    fit_table(open_table(tmp_path / "a.csv"), FitRequest("ill", size=20)).save(tmp_path / "m.eem")
     model = load(tmp_path / "m.eem")
     read = pd.read_csv(tmp_path / "a.csv").drop(columns="ill")
     typed = read.assign(seen=pd.to_datetime(read["seen"]))

@@ -13,7 +13,7 @@ from extreme_entropy.errors import InputError
 from extreme_entropy.metrics import recall_scores
 from extreme_entropy.tables.baseline import Boosting
 from extreme_entropy.tables.estimate import Split, estimate_gmean
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
 
@@ -165,16 +165,20 @@ def used(model):
 
 def test_the_time_is_learnt_from_and_the_group_only_if_asked(source):
     options = {"model": "eem", "size": 10}
-    model = fit_table(source, "y", time="day", **options)
+    model = fit_table(source, FitRequest("y", time="day", **options))
     assert (model.facts.estimate.split, model.facts.estimate.column) == ("time", "day")
     assert used(model) == ["x", "day", "who"]
-    model = fit_table(source, "y", time="number", **options)  # though it only numbers the rows
+    model = fit_table(
+        source, FitRequest("y", time="number", **options)
+    )  # though it only numbers the rows
     assert model.facts.estimate.held_out == 40
-    model = fit_table(source, "y", group="who", **options)
+    model = fit_table(source, FitRequest("y", group="who", **options))
     assert model.facts.estimate.split == "group"
     assert used(model) == ["x", "day"]
     assert model.columns.dropped["who"] == "it is the --group"
-    model = fit_table(source, "y", group="who", read_as={"category": ("who",)}, **options)
+    model = fit_table(
+        source, FitRequest("y", group="who", read_as={"category": ("who",)}, **options)
+    )
     assert used(model) == ["x", "day", "who"]
 
 
@@ -190,7 +194,7 @@ def test_the_time_is_learnt_from_and_the_group_only_if_asked(source):
 )
 def test_columns_that_cannot_split_rows_are_refused(options, message, source):
     with pytest.raises(InputError, match=message):
-        fit_table(source, "y", model="eem", size=10, **options)
+        fit_table(source, FitRequest("y", model="eem", size=10, **options))
 
 
 def test_intervals_by_group_are_those_of_groups():
@@ -227,6 +231,6 @@ def test_rows_without_a_time_are_pointed_out(tmp_path, rng):
     table = pa.table({"x": x, "day": pa.array(days, pa.int64()), "y": (x > 0).astype(str)})
     write_table(tmp_path / "a.parquet", table.to_batches(), table.schema)
     source = open_table(tmp_path / "a.parquet")
-    fitted = fit_table(source, "y", model="eem", size=10, time="day")
+    fitted = fit_table(source, FitRequest("y", model="eem", size=10, time="day"))
     [note] = [note for note in fitted.facts.warnings if "take no part" in note]
     assert note.startswith("25.0% of the rows have no value in 'day'")

@@ -17,9 +17,9 @@ from click.testing import CliRunner
 from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables import reading
 from extreme_entropy.tables.columns import Column, Columns
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
+from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
@@ -58,7 +58,9 @@ def home(tmp_path_factory):
     """A folder with a table and a model of it."""
     folder = tmp_path_factory.mktemp("home")
     pq.write_table(table(), folder / "a.parquet")
-    fit_table(open_table(folder / "a.parquet"), "y", model="eem", size=10).save(folder / "m.eem")
+    fit_table(open_table(folder / "a.parquet"), FitRequest("y", model="eem", size=10)).save(
+        folder / "m.eem"
+    )
     return folder
 
 
@@ -147,7 +149,7 @@ def test_long_text_is_kept_short_and_told_apart(kind, tmp_path):
     kept = [cell for batch in batches for cell in batch.column("x").to_pylist()]
     assert len(set(kept)) == 2
     assert max(map(len, kept)) < 256
-    model = fit_table(open_table(path), "y", model="eem", size=10)
+    model = fit_table(open_table(path), FitRequest("y", model="eem", size=10))
     answers = model.classifier.predict(model.read(rows))  # as cells came, not from a file
     assert answers.tolist() == rows["y"].to_pylist()
 
@@ -299,8 +301,8 @@ def test_cells_that_refer_to_texts_are_read_as_cells_that_hold_them(name, tmp_pa
         writer.write_table(plain)
     columns = ["y", "x", "text"]
     expected = pa.Table.from_batches(open_table(tmp_path / "b.arrow").batches(columns))
-    monkeypatch.setattr(reading, "BATCH_BYTES", 10_000)
-    source = open_table(write_repeated(rows, tmp_path / name))
+    limits = ReadingLimits(batch_bytes=10_000)
+    source = open_table(write_repeated(rows, tmp_path / name), limits=limits)
     batches = list(source.batches(columns))
     assert len(batches) > 20
     assert pa.Table.from_batches(batches).equals(expected)
@@ -317,11 +319,10 @@ def test_a_label_that_is_too_long_is_refused_however_it_is_stored(name, tmp_path
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_rows_beyond_the_bound_of_memory_are_one_sentence(name, tmp_path, monkeypatch):
+def test_rows_beyond_the_bound_of_memory_are_one_sentence(name, tmp_path):
     path = write_repeated(repeated([100_000] * 3), tmp_path / name)
-    monkeypatch.setattr(reading, "MOST_BYTES", 50_000)
     with pytest.raises(InputError, match="Rows must take at most") as error:
-        list(open_table(path).batches())
+        list(open_table(path, limits=ReadingLimits(most_bytes=50_000)).batches())
     assert "smaller row groups" in str(error.value)
 
 

@@ -10,7 +10,7 @@ import pytest
 from extreme_entropy.errors import InputError
 from extreme_entropy.tables.columns import Column, Columns
 from extreme_entropy.tables.dates import ORDERS, read_dates
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.kinds import Asked, asked_kinds
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import profile
@@ -249,7 +249,7 @@ def test_a_model_reads_new_rows_as_it_read_the_old_ones(tmp_path):
     (tmp_path / "a.csv").write_text("x,day,code,y\n" + "\n".join(lines) + "\n")
     read_as = {"number": ("x",), "category": ("code",)}
     options = {"model": "eem", "size": 20, "missing": ("-1",)}
-    model = fit_table(open_table(tmp_path / "a.csv"), "y", read_as=read_as, **options)
+    model = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", read_as=read_as, **options))
     assert model.facts.missing == {"x": 2}
     model.save(tmp_path / "a.eem")
     again = TableModel.load(tmp_path / "a.eem")
@@ -339,7 +339,7 @@ def test_a_model_reads_commas_as_in_its_training_table(tmp_path):
         lines = [form.format(a, b) for a, b in zip(x.tolist(), y, strict=True)]
         header = "x,y" if name == "c.csv" else "x;y"
         (tmp_path / name).write_text("\n".join([header, *lines]))
-    model = fit_table(open_table(tmp_path / "c.csv"), "y", model="eem", size=10)
+    model = fit_table(open_table(tmp_path / "c.csv"), FitRequest("y", model="eem", size=10))
     [batch] = open_table(tmp_path / "s.csv").batches(["x"])
     assert model.read(batch).column("x").to_pylist() == x.tolist()
 
@@ -397,6 +397,6 @@ def test_what_looks_like_numbers_is_pointed_out_where_it_is_left_out(tmp_path):
     """As text of which nearly all values differ, it would be an identifier."""
     lines = [f"${i * 7919 % 100000:06},{i % 7},{'ab'[i % 2]}" for i in range(300)]
     (tmp_path / "a.csv").write_text("\n".join(["income,z,y", *lines]))
-    fitted = fit_table(open_table(tmp_path / "a.csv"), "y", model="eem", size=10)
+    fitted = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", model="eem", size=10))
     assert "income" in fitted.columns.dropped
     assert any("'income' looks like numbers" in note for note in fitted.facts.warnings)

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables.fitting import fit_table
+from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.reading import open_table
 
 QUICK = ("--model", "eem", "--size", "10", "--no-baseline")
@@ -136,7 +136,7 @@ def test_only_an_empty_cell_of_the_target_is_missing_and_words_of_gaps_are_point
     cells = ["NA,1,a", "2,1,", "3,2,NA", "4,2,a", "5,1,NA", "6,2,  "]
     path.write_text("x,z,y\n" + "\n".join(cells * 5) + "\n")
     with pytest.warns(UserWarning, match="'NA' .* is a label"):
-        model = fit_table(open_table(path), "y", model="eem", size=5)
+        model = fit_table(open_table(path), FitRequest("y", model="eem", size=5))
     assert model.facts.class_counts == {"NA": 10, "a": 10}
     assert model.facts.rows_without_label == 10
     assert model.facts.missing == {"x": 5}

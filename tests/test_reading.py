@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables import excel
 from extreme_entropy.tables.decoding import PIECE
+from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.reading import open_table
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need the extra excel")
@@ -293,12 +293,11 @@ def test_one_cell_at_the_far_end_of_a_sheet_is_no_table(tmp_path):
         open_table(tmp_path / "a.xlsx")
 
 
-def test_a_member_larger_than_memory_is_refused_before_it_is_read(tmp_path, monkeypatch):
+def test_a_member_larger_than_memory_is_refused_before_it_is_read(tmp_path):
     """By the size that the file states, beyond which zipfile reads nothing."""
     path = book(tmp_path / "a.xlsx", ["x"], [1])
-    monkeypatch.setattr(excel, "SHEET_BYTES", 500)
     with pytest.raises(InputError, match=r"at most 500 bytes .* Save the sheet as CSV"):
-        open_table(path)
+        open_table(path, limits=ReadingLimits(sheet_bytes=500))
 
 
 def test_an_excel_file_in_a_compression_without_bounds_is_refused(tmp_path):

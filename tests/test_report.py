@@ -647,7 +647,7 @@ def test_without_jinja_the_error_names_the_extra(classifier, monkeypatch):
 @pytest.fixture(scope="module")
 def fitted_table(tmp_path_factory):
     """A model fitted on a CSV file by `fit_table`, and another file of such rows."""
-    from extreme_entropy.tables.fitting import fit_table
+    from extreme_entropy.tables.fitting import FitRequest, fit_table
     from extreme_entropy.tables.reading import open_table
 
     folder = tmp_path_factory.mktemp("tables")
@@ -657,7 +657,7 @@ def fitted_table(tmp_path_factory):
         frame.loc[:6, "b"] = np.nan
         frame.loc[10:11, "kind"] = None
         frame.to_csv(folder / name, index=False)
-    model = fit_table(open_table(folder / "old.csv"), "kind", model="eem", size=20)
+    model = fit_table(open_table(folder / "old.csv"), FitRequest("kind", model="eem", size=20))
     model.save(folder / "kinds.eem")
     return folder
 

@@ -25,8 +25,9 @@ from extreme_entropy.metrics import (
     scores_with_intervals,
 )
 from extreme_entropy.tables.columns import Column, Columns
-from extreme_entropy.tables.estimate import estimate_gmean
-from extreme_entropy.tables.fitting import fit_like, fit_table
+from extreme_entropy.tables.estimate import EstimateSettings, estimate_gmean
+from extreme_entropy.tables.fitting import FitRequest, fit_like, fit_table
+from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import Sampler, profile
 from extreme_entropy.tables.reading import open_table
@@ -160,13 +161,12 @@ def test_strange_names_and_a_byte_order_mark_are_read(tmp_path):
     assert rows_of(path) == [dict(zip(names, "1234", strict=True))]
 
 
-def test_the_share_read_of_a_text_grows_to_one(rng, tmp_path, monkeypatch):
+def test_the_share_read_of_a_text_grows_to_one(rng, tmp_path):
     """Progress is known from bytes, also of a gzipped file."""
-    monkeypatch.setattr("extreme_entropy.tables.reading.BLOCK_BYTES", 2**13)
     path = tmp_path / "a.csv.gz"
     cells = "\n".join(map(str, rng.random(40_000)))
     path.write_bytes(gzip.compress(f"a\n{cells}\n".encode(), 1))
-    source, shares = open_table(path), []
+    source, shares = open_table(path, limits=ReadingLimits(block_bytes=2**13)), []
     for _ in source.batches():
         shares.append(source.share)
     assert len(shares) > 2
@@ -235,13 +235,13 @@ def test_a_small_table_is_its_own_sample():
 # ------------------------------------------------------------------------------- profile
 
 
-def seen(path, target="y", drop=()):
-    return profile(open_table(path), target, drop, seed=0)
+def seen(path, target="y", drop=(), limits=None):
+    return profile(open_table(path, limits=limits), target, drop, seed=0)
 
 
-def column(path, name, target="y"):
+def column(path, name, target="y", limits=None):
     """How a column was understood."""
-    columns = seen(path, target).columns
+    columns = seen(path, target, limits=limits).columns
     (found,) = [one for one in columns.used if one.name == name] or [columns.dropped.get(name)]
     return found
 
@@ -275,11 +275,11 @@ def test_a_column_that_widens_late_is_understood(tmp_path):
     assert found == Column("x", "text")
 
 
-def test_a_column_that_changes_its_kind_is_text(tmp_path, monkeypatch):
+def test_a_column_that_changes_its_kind_is_text(tmp_path):
     """Numbers first, dates later, each block of one kind: neither numbers nor dates."""
-    monkeypatch.setattr("extreme_entropy.tables.reading.BLOCK_BYTES", 2**8)
     cells = [str(i % 3) for i in range(100)] + ["2024-01-01", "2024-01-02"] * 50
-    found = column(csv(tmp_path, with_labels(cells)), "x")
+    limits = ReadingLimits(block_bytes=2**8)
+    found = column(csv(tmp_path, with_labels(cells)), "x", limits=limits)
     assert found == Column("x", "text")
 
 
@@ -374,7 +374,7 @@ def test_whole_numbers_that_identify_rows_are_left_out(people, rng, tmp_path):
     write_table(tmp_path / "a.csv", many.cast(schema).to_batches(), schema)
     for model in (
         fitted(many, tmp_path),
-        fit_table(open_table(tmp_path / "a.csv"), "ill", model="eem", size=20),
+        fit_table(open_table(tmp_path / "a.csv"), FitRequest("ill", model="eem", size=20)),
     ):
         assert list(model.columns.dropped) == ["count", "later", "random"]
         assert "amount" in [column.name for column in model.columns.used]
@@ -491,10 +491,10 @@ def test_no_rows_are_read_as_no_rows():
 # ------------------------------------------------------------------------------- models
 
 
-def fitted(table, folder, name="a.parquet", target="ill", **options):
+def fitted(table, folder, name="a.parquet", target="ill", limits=None, **options):
     pq.write_table(table, folder / name)
     options = {"model": "eem", "size": 20, **options}
-    return fit_table(open_table(folder / name), target, **options)
+    return fit_table(open_table(folder / name, limits=limits), FitRequest(target, **options))
 
 
 @pytest.fixture(scope="module")
@@ -535,12 +535,11 @@ def test_phi_is_drawn_from_all_of_a_long_sorted_table(rng, tmp_path):
     assert model.facts.rows == n
 
 
-def test_wide_tables_are_encoded_a_few_rows_at_a_time(model, people, tmp_path, monkeypatch):
+def test_wide_tables_are_encoded_a_few_rows_at_a_time(model, people, tmp_path):
     """However many columns a table becomes, few numbers are held at once; the fit is the same."""
-    monkeypatch.setattr("extreme_entropy.tables.model.NUMBERS", 5 * 50)
-    monkeypatch.setattr("extreme_entropy.tables.model.FEWEST", 1)
-    again = fitted(people, tmp_path)
-    source = open_table(tmp_path / "a.parquet")
+    limits = ReadingLimits(held_cells=5 * 50, fewest_rows=1)
+    again = fitted(people, tmp_path, limits=limits)
+    source = open_table(tmp_path / "a.parquet", limits=limits)
     sizes = [batch.num_rows for batch in again.batches(source, also=[again.target])]
     assert len(again.feature_names) == 10
     assert sizes == [50] * 8
@@ -549,11 +548,10 @@ def test_wide_tables_are_encoded_a_few_rows_at_a_time(model, people, tmp_path, m
     assert np.allclose(ours, theirs, atol=1e-9)
 
 
-def test_of_a_wide_table_fewer_rows_are_estimated_on(people, tmp_path, monkeypatch):
+def test_of_a_wide_table_fewer_rows_are_estimated_on(people, tmp_path):
     """The sample shrinks; all rows are learnt all the same."""
-    monkeypatch.setattr("extreme_entropy.tables.fitting.MOST_NUMBERS", 5 * 150)
-    monkeypatch.setattr("extreme_entropy.tables.fitting.FEWEST_ESTIMATED", 1)
-    model = fitted(people, tmp_path)
+    settings = EstimateSettings(cells=5 * 150, fewest_rows=1)
+    model = fitted(people, tmp_path, settings=settings)
     assert model.facts.estimated_rows == 150
     assert model.facts.rows == 400
     assert np.sum(model.classifier.summary_.counts) == 400
@@ -590,7 +588,7 @@ def test_labels_come_out_as_they_came_in(labels, kind, dtype, people, tmp_path):
     assert model.classifier.predict(model.read(table)).dtype.kind == dtype
     assert model.labels(table).tolist() == y.tolist()
     write_table(tmp_path / "a.csv", table.to_batches(), table.schema)
-    written = fit_table(open_table(tmp_path / "a.csv"), "y", model="eem", size=20)
+    written = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", model="eem", size=20))
     assert written.label_kind == kind
     written.save(tmp_path / "a.eem")
     again = TableModel.load(tmp_path / "a.eem")
@@ -730,7 +728,7 @@ def test_each_model_is_fitted_with_an_estimate(people, tmp_path, kind):
 def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, kind):
     """With the size that the table was given."""
     pq.write_table(people.slice(0, 60), tmp_path / "people.parquet")
-    model = fit_table(open_table(tmp_path / "people.parquet"), "ill", model=kind)
+    model = fit_table(open_table(tmp_path / "people.parquet"), FitRequest("ill", model=kind))
     model.save(tmp_path / "a.eem")
     again = TableModel.load(tmp_path / "a.eem")
     assert again.facts == model.facts
@@ -770,7 +768,7 @@ def test_the_model_is_as_good_as_estimated(tmp_path):
     y = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
     table = pa.table({**{f"x{j}": column for j, column in enumerate(X.T)}, "y": y})
     pq.write_table(table.slice(0, 500), tmp_path / "wide.parquet")
-    written = fit_table(open_table(tmp_path / "wide.parquet"), "y", model="eem")
+    written = fit_table(open_table(tmp_path / "wide.parquet"), FitRequest("y", model="eem"))
     layer = written.classifier.feature_map_.only().parts[0].layer
     assert written.facts.size == written.classifier.n_hidden == layer.size
     predicted = written.classifier.predict(written.read(table.slice(500)))
@@ -831,18 +829,19 @@ def test_the_note_on_small_classes_says_why_and_what_is_estimated(people, tmp_pa
     assert model.facts.estimate is None
 
 
-def test_of_many_rows_one_fold_is_held_out(rng, monkeypatch):
+def test_of_many_rows_one_fold_is_held_out(rng):
     """And the interval is over its rows."""
-    monkeypatch.setattr("extreme_entropy.tables.estimate.MANY", 150)
+    settings = EstimateSettings(one_fold=150)
     X, y = rng.normal(size=(200, 1)), rng.integers(0, 2, 200)
     X[:, 0] += 2 * y
     classifier = EEMClassifier(20, random_state=0)
-    guess = estimate_gmean(classifier, pa.table({"x": X[:, 0]}), y, 0)
+    guess = estimate_gmean(classifier, pa.table({"x": X[:, 0]}), y, 0, settings=settings)
     assert guess.folds == 1
     assert guess.high - guess.low > 0.1
     assert guess.low < guess.gmean < guess.high
     rare = np.concatenate([np.repeat(0, 161), np.repeat(1, 39)])
-    guess = estimate_gmean(classifier, pa.table({"x": X[:, 0] + 2 * rare}), rare, 0)
+    table = pa.table({"x": X[:, 0] + 2 * rare})
+    guess = estimate_gmean(classifier, table, rare, 0, settings=settings)
     assert guess.folds == 5  # since a fifth of 39 rows are too few
 
 

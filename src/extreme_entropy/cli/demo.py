@@ -6,7 +6,8 @@ from pathlib import Path
 
 import click
 
-from .output import FILE, prepare_output
+from .options import FILE
+from .output import prepare_output
 
 
 @click.command()

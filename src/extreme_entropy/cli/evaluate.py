@@ -9,18 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from .output import (
-    FILE,
-    Decision,
-    decision_options,
-    echo_json,
-    encoding_option,
-    json_option,
-    model_and_table,
-    na_option,
-    printable,
-    rows_text,
-)
+from .options import ModelOnTable, on_table
+from .output import echo_json, printable, rows_text
 
 if TYPE_CHECKING:
     from ..metrics import ScoreInterval
@@ -37,20 +27,8 @@ PRIORS = {
 
 
 @click.command()
-@click.argument("model", type=FILE)
-@click.argument("data", type=FILE)
-@decision_options()
-@na_option
-@encoding_option
-@json_option
-def evaluate(
-    model: Path,
-    data: Path,
-    decision: Decision,
-    na: tuple[str, ...],
-    encoding: str | None,
-    as_json: bool,
-) -> None:
+@on_table
+def evaluate(use: ModelOnTable, as_json: bool) -> None:
     """Evaluate MODEL on the rows of DATA, which should be held out from the fit.
 
     Prints the confusion matrix, GMean, balanced accuracy, AUC, the mean cost of mistakes, and Brier
@@ -59,10 +37,10 @@ def evaluate(
     """
     from ..tables.model import LabelledRows
 
-    fitted, source = model_and_table(model, data, decision, encoding, na)
+    fitted, source = use.open()
     rows = LabelledRows(fitted, source, "evaluate on", progress="evaluating")
     evaluation = _evaluation(fitted, rows)
-    if note := _note_on_rows_learnt(evaluation, fitted, data):
+    if note := _note_on_rows_learnt(evaluation, fitted, use.data):
         click.echo(f"Note: {note} Evaluate it on rows that were held out.", err=True)
     if as_json:
         echo_json(

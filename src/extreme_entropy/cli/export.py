@@ -7,23 +7,19 @@ from typing import Literal
 
 import click
 
-from .output import FILE, Decision, decision_options, echo_json, json_option, prepare_output
+from .options import FILE, DecisionOptions, decision_options, json_option, output_option
+from .output import echo_json, prepare_output
 
 
 @click.command()
 @click.argument("model", type=FILE)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=FILE,
-    metavar="FILE",
-    help="The file to write, whose name ends in .onnx.",
-)
+@output_option("FILE", "The file to write, whose name ends in .onnx.")
 @click.option("--float32", is_flag=True, help="In single precision: half as large.")
 @decision_options()
 @json_option
-def export(model: Path, output: Path, float32: bool, decision: Decision, as_json: bool) -> None:
+def export(
+    model: Path, output: Path, float32: bool, decision: DecisionOptions, as_json: bool
+) -> None:
     """Write MODEL as an ONNX file, which runs without Python. Needs the extra onnx.
 
     Each column is an input of its name and of shape (rows, 1): text as strings, numbers and

@@ -5,21 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .output import (
+from .options import (
     FILE,
-    Decision,
-    command_line,
+    DecisionOptions,
+    columns_option,
     decision_options,
-    echo_json,
     encoding_option,
     json_option,
     model_output,
     na_option,
-    prepare_output,
 )
+from .output import command_line, echo_json, prepare_output
+
+if TYPE_CHECKING:
+    from ..tables.fitting import FitRequest
+
+READ_AS = ("text", "number", "category", "date")  # options that say how columns are read
 
 EXAMPLES = """
 \b
@@ -40,28 +45,14 @@ Examples:
     help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",
 )
 @decision_options("1", "balanced")
-@click.option("--drop", multiple=True, metavar="COLUMN", help="Leave out; may be repeated.")
-@click.option(
-    "--text", multiple=True, metavar="COLUMN", help="Read as text, as it is spelt; may be repeated."
-)
-@click.option(
-    "--number",
-    multiple=True,
-    metavar="COLUMN",
-    help="Read as numbers, other cells as missing; may be repeated.",
-)
-@click.option(
-    "--category",
-    multiple=True,
-    metavar="COLUMN",
-    help="Read as categories, however many there are; may be repeated.",
-)
-@click.option(
+@columns_option("--drop", "Leave out")
+@columns_option("--text", "Read as text, as it is spelt")
+@columns_option("--number", "Read as numbers, other cells as missing")
+@columns_option("--category", "Read as categories, however many there are")
+@columns_option(
     "--date",
-    multiple=True,
-    metavar="COLUMN",
-    help="Read as dates, other cells as missing; may be repeated. COLUMN=dmy, =mdy or =ymd says "
-    "in which order day, month and year come.",
+    "Read as dates, other cells as missing. COLUMN=dmy, =mdy or =ymd says in which order day, "
+    "month and year come",
 )
 @na_option
 @encoding_option
@@ -99,24 +90,13 @@ Examples:
 def fit(
     train: Path,
     target: str | None,
-    model: str | None,
-    decision: Decision,
-    drop: tuple[str, ...],
-    text: tuple[str, ...],
-    number: tuple[str, ...],
-    category: tuple[str, ...],
-    date: tuple[str, ...],
-    na: tuple[str, ...],
+    decision: DecisionOptions,
     encoding: str | None,
-    time: str | None,
-    group: str | None,
-    no_baseline: bool,
-    size: int | None,
-    seed: int | None,
     like: Path | None,
     output: Path,
     verbose: bool,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Fit a model to the table TRAIN.
 
@@ -131,45 +111,29 @@ def fit(
     from .summary import print_fit
 
     prepare_output(output, train)
+    named = {
+        name: value
+        for name, value in options.items()
+        if value is not None and value is not False and value != ()
+    }
     if like is not None:
-        own = {"--model": model, "--size": size, "--drop": drop, "--text": text, "--date": date}
-        own |= {"--number": number, "--category": category, "--time": time, "--group": group}
-        own |= {"--na": na, "--no-baseline": no_baseline, "--seed": seed is not None}
-        if given := [option for option, value in own.items() if value]:
-            raise click.UsageError(f"--like takes all from MODEL: no {', '.join(given)}.")
-        other = TableModel.load(like)
-        if target not in (None, other.target):
+        if named:
+            words = ", ".join(f"--{name.replace('_', '-')}" for name in named)
+            raise click.UsageError(f"--like takes all from MODEL: no {words}.")
+        first = TableModel.load(like)
+        if target not in (None, first.target):
             raise click.UsageError(
-                f"--like {like} has the target {other.target!r}, not {target!r}."
+                f"--like {like} has the target {first.target!r}, not {target!r}."
             )
-        fitted = fit_like(
-            open_table(train, encoding=encoding),
-            other,
-            costs=decision.costs,
-            priors=decision.priors,
-            progress=True,
-        )
+        source = open_table(train, encoding=encoding)
+        fitted = fit_like(source, first, decision.costs, decision.priors, progress=True)
     elif target is None:
         raise click.UsageError("Give the column that holds the labels: --target COLUMN")
-    elif time is not None and group is not None:
+    elif "time" in named and "group" in named:
         raise click.UsageError("Give --time or --group, not both.")
     else:
-        fitted = fit_table(
-            open_table(train, encoding=encoding),
-            target,
-            model=model or "auto",
-            size=size,
-            costs=decision.costs,
-            priors=decision.priors or "balanced",
-            seed=seed or 0,
-            drop=drop,
-            read_as={"text": text, "number": number, "category": category, "date": date},
-            missing=na,
-            time=time,
-            group=group,
-            baseline=not no_baseline,
-            progress=True,
-        )
+        request = _request(target, decision, named)
+        fitted = fit_table(open_table(train, encoding=encoding), request)
     fitted = replace(fitted, facts=replace(fitted.facts, command=command_line()))
     fitted.save(output)
     if not as_json:
@@ -189,4 +153,20 @@ def fit(
             "priors": by_text(priors) if isinstance(priors, Mapping) else priors,
             **asdict(fitted.facts),
         }
+    )
+
+
+def _request(target: str, decision: DecisionOptions, named: dict[str, Any]) -> FitRequest:
+    """The options that were named; all others are as the request has them."""
+    from ..tables.fitting import FitRequest
+
+    return FitRequest(
+        target,
+        costs=decision.costs,
+        priors=decision.priors or "balanced",
+        read_as={kind: named.pop(kind) for kind in READ_AS if kind in named},
+        missing=named.pop("na", ()),
+        baseline=not named.pop("no_baseline", False),
+        progress=True,
+        **named,
     )

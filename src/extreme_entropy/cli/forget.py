@@ -7,17 +7,8 @@ from pathlib import Path
 
 import click
 
-from .output import (
-    FILE,
-    command_line,
-    counts_text,
-    echo_json,
-    encoding_option,
-    json_option,
-    model_output,
-    prepare_output,
-    printable,
-)
+from .options import FILE, encoding_option, json_option, model_output
+from .output import command_line, counts_text, echo_json, prepare_output, printable
 
 
 @click.command()

@@ -7,15 +7,8 @@ from pathlib import Path
 
 import click
 
-from .output import (
-    FILE,
-    command_line,
-    counts_text,
-    echo_json,
-    json_option,
-    model_output,
-    prepare_output,
-)
+from .options import FILE, json_option, model_output
+from .output import command_line, counts_text, echo_json, prepare_output
 
 
 @click.command()

@@ -3,23 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from .output import (
-    FILE,
-    Decision,
-    counts_text,
-    decision_options,
-    echo_json,
-    encoding_option,
-    json_option,
-    model_and_table,
-    na_option,
-    prepare_output,
-)
+from .options import ModelOnTable, columns_option, on_table
+from .output import counts_text, echo_json, prepare_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -28,8 +17,6 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("model", type=FILE)
-@click.argument("data", type=FILE)
 @click.option(
     "-o",
     "--output",
@@ -38,8 +25,7 @@ if TYPE_CHECKING:
     help="The table to write, in the format of its name. [default: CSV to stdout]",
 )
 @click.option("--proba", is_flag=True, help="Add the probability of each class.")
-@decision_options()
-@click.option("--keep", multiple=True, metavar="COLUMN", help="Copy from DATA; may be repeated.")
+@columns_option("--keep", "Copy from DATA")
 @click.option("--keep-all", is_flag=True, help="Copy all columns of DATA.")
 @click.option(
     "--escape-formulas",
@@ -47,20 +33,14 @@ if TYPE_CHECKING:
     help="Put an apostrophe before text that a spreadsheet would run, such as =1+1. For CSV and "
     "TSV.",
 )
-@na_option
-@encoding_option
-@json_option
+@on_table
 def predict(
-    model: Path,
-    data: Path,
+    use: ModelOnTable,
     output: str,
     proba: bool,
-    decision: Decision,
     keep: tuple[str, ...],
     keep_all: bool,
     escape_formulas: bool,
-    na: tuple[str, ...],
-    encoding: str | None,
     as_json: bool,
 ) -> None:
     """Predict the label of each row of the table DATA, in the order of its rows.
@@ -82,8 +62,8 @@ def predict(
         check_output(output)
         if escape_formulas and not is_text(output):
             raise click.UsageError("--escape-formulas is for CSV and TSV.")
-        prepare_output(output, data)
-    fitted, source = model_and_table(model, data, decision, encoding, na)
+        prepare_output(output, use.data)
+    fitted, source = use.open()
     kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
     columns = [("prediction", fitted.label_type)]

@@ -8,18 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .output import (
-    FILE,
-    Decision,
-    command_line,
-    decision_options,
-    echo_json,
-    encoding_option,
-    json_option,
-    model_and_table,
-    na_option,
-    prepare_output,
-)
+from .options import ModelOnTable, on_table, output_option
+from .output import command_line, echo_json, prepare_output
 
 if TYPE_CHECKING:
     from ..report import About
@@ -29,32 +19,10 @@ PAGES = (".html", ".htm")
 
 
 @click.command()
-@click.argument("model", type=FILE)
-@click.argument("data", type=FILE)
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    default=Path("report.html"),
-    show_default=True,
-    metavar="PAGE",
-    help="The HTML file to write.",
-)
+@output_option("PAGE", "The HTML file to write.", Path("report.html"))
 @click.option("--title", default="", help="Headline of the page.")
-@decision_options()
-@na_option
-@encoding_option
-@json_option
-def report(
-    model: Path,
-    data: Path,
-    output: Path,
-    title: str,
-    decision: Decision,
-    na: tuple[str, ...],
-    encoding: str | None,
-    as_json: bool,
-) -> None:
+@on_table
+def report(use: ModelOnTable, output: Path, title: str, as_json: bool) -> None:
     """Write a page about MODEL, evaluated on the rows of DATA, which should be held out.
 
     It is one HTML file that opens in any browser and needs no network. The costs of mistakes can
@@ -65,20 +33,20 @@ def report(
     from ..report.classifiers import reported
     from ..tables.model import LabelledRows
 
-    prepare_output(output, data)
+    prepare_output(output, use.data)
     if output.suffix.lower() not in PAGES:
         raise InputError(
             f"The name of a report must end in {' or '.join(PAGES)}, since it is a web page; got "
             f"{str(output)!r}. For a PDF, open the page in a browser and print it."
         )
-    fitted, source = model_and_table(model, data, decision, encoding, na)
+    fitted, source = use.open()
     rows = LabelledRows(fitted, source, "report on", progress="reading")
     page = report_on_batches(
         reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
     )
     write_page(output, page)
     if as_json:
-        echo_json({"report_file": str(output), "model_file": str(model), "data": str(data)})
+        echo_json({"report_file": str(output), "model_file": str(use.model), "data": str(use.data)})
     else:
         click.echo(f"Written: {output}")
 

@@ -30,8 +30,21 @@ from .model import BaselineEstimate, GMeanEstimate
 Array = np.ndarray[Any, Any]
 Fold = tuple[Array, Array]  # rows that are learnt, and those that are held out
 
-FOLDS = 5
-MANY = 5000  # rows, of which one fold is held out and not each in turn
+
+@dataclass(frozen=True, slots=True)
+class EstimateSettings:
+    """How much of a sample is held out and looked at, so that a fit takes seconds."""
+
+    folds: int = 5
+    one_fold: int = 5000  # rows, beyond which a fifth of them is enough: an interval of ±0.02
+    rows: int = 12_000  # to estimate on: more narrow the interval by little
+    cells: int = 2**24  # of those rows: 128 MB as numbers
+    fewest_rows: int = 2000  # however many columns
+    hinted_rows: int = 2000  # to look for leaks in, column by column
+
+    def rows_of(self, n_columns: int) -> int:
+        """To estimate on, of a table of so many columns."""
+        return min(self.rows, max(self.fewest_rows, self.cells // n_columns))
 
 
 @dataclass(frozen=True)
@@ -57,17 +70,18 @@ def estimate_gmean(
     split: Split | None = None,
     baseline: bool = False,
     progress: bool = False,
+    settings: EstimateSettings | None = None,
 ) -> GMeanEstimate | str:
     """GMean of the classifier on rows it has not learnt, and its 95 % interval.
 
     Classes of fewer than `FEWEST_JUDGED` rows that can be held out are learnt and not judged. The
     reason in words where fewer than two are judged.
     """
-    split = split or Split()
+    split, settings = split or Split(), settings or EstimateSettings()
     classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
     if (counts >= FEWEST_JUDGED).sum() < 2:
         return f"two classes need {FEWEST_JUDGED} rows or more, to be held out in turn"
-    folds = list(_folds(labels, split, seed))
+    folds = list(_folds(labels, split, seed, settings))
     n = sum((np.bincount(labels[out], minlength=len(classes)) for _, out in folds), np.zeros(1))
     judged = n >= FEWEST_JUDGED if folds else np.zeros(len(classes), bool)
     if judged.sum() < 2:
@@ -115,13 +129,13 @@ def _gmean(found: Array, rows: Array, split: Split) -> tuple[float, float, float
     return score.value or 0.0, score.low or 0.0, score.high or 0.0
 
 
-def _folds(labels: Array, split: Split, seed: int) -> Iterator[Fold]:
+def _folds(labels: Array, split: Split, seed: int, settings: EstimateSettings) -> Iterator[Fold]:
     """Rows to learn and rows to hold out; those of classes with few rows are only learnt."""
     counts = np.bincount(labels)
     enough = counts >= FEWEST_JUDGED
     rows = np.flatnonzero(enough[labels])
     if split.how == "time":
-        yield from _forward(labels, rows, split.values)
+        yield from _forward(labels, rows, split.values, settings.folds)
         return
     options: dict[str, Any] = {"shuffle": True, "random_state": seed}
     if split.how == "group":
@@ -129,27 +143,30 @@ def _folds(labels: Array, split: Split, seed: int) -> Iterator[Fold]:
         n_groups = len(np.unique(groups[rows]))
         if n_groups < 2:
             return
-        cut = StratifiedGroupKFold(min(FOLDS, n_groups), **options).split(
+        cut = StratifiedGroupKFold(min(settings.folds, n_groups), **options).split(
             rows, labels[rows], groups[rows]
         )
         folds = [(np.flatnonzero(~np.isin(groups, groups[rows[out]])), rows[out]) for _, out in cut]
     else:
-        cut = StratifiedKFold(FOLDS, **options).split(rows, labels[rows])
+        cut = StratifiedKFold(settings.folds, **options).split(rows, labels[rows])
         every = np.arange(len(labels))
         folds = [(np.setdiff1d(every, rows[out]), rows[out]) for _, out in cut]
-    one = len(labels) > MANY and counts[enough].min() >= FOLDS * FEWEST_JUDGED
+    fewest = counts[enough].min()
+    once = len(labels) > settings.one_fold and fewest >= settings.folds * FEWEST_JUDGED
     folds = [(learnt, out) for learnt, out in folds if len(out) and len(set(labels[learnt])) > 1]
-    yield from folds[: 1 if one else FOLDS]
+    yield from folds[: 1 if once else None]
 
 
-def _forward(labels: Array, rows: Array, times: Array) -> Iterator[Fold]:
+def _forward(labels: Array, rows: Array, times: Array, n_folds: int) -> Iterator[Fold]:
     """Later rows after earlier ones: the last fifth, or if it has too few each but the first."""
     rows = rows[~np.isnan(times[rows])]
     values, counts = np.unique(times[rows], return_counts=True)
     if len(values) < 2:
         return
     later = 1 - np.cumsum(counts)[:-1] / len(rows)  # share of the rows after each time but the last
-    cuts = sorted({values[1:][np.abs(later - share / FOLDS).argmin()] for share in range(1, FOLDS)})
+    cuts = sorted(
+        {values[1:][np.abs(later - share / n_folds).argmin()] for share in range(1, n_folds)}
+    )
     last = rows[times[rows] >= cuts[-1]]
     counted = np.bincount(labels[last], minlength=labels.max() + 1)
     if counted[np.unique(labels[rows])].min() >= FEWEST_JUDGED:

@@ -1,12 +1,7 @@
 """The first sheet of an Excel file, as CSV in a temporary file.
 
 Such a file is a zip archive of XML documents, and anything may be wrong with it. openpyxl reads it
-within these bounds, and whatever it raises becomes one sentence:
-
-    SHEET_BYTES   XML of a sheet, or of the texts that cells share, which is read as a stream
-    TREE_BYTES    any other document, which is held in memory as a whole
-    ROWS          of a sheet, as in Excel
-    CELLS         rows times columns of the table, empty cells included
+within `ReadingLimits`, and whatever it raises becomes one sentence.
 """
 
 from __future__ import annotations
@@ -22,21 +17,18 @@ from typing import IO, Any, Literal
 
 from ..errors import ExtremeEntropyWarning, InputError, warn
 from ..terminal import harmless
+from .limits import ReadingLimits
 from .spooled import Spool
 
-SHEET_BYTES = 2**29
-TREE_BYTES = 2**24
-ROWS = 2**20
-CELLS = 2**26
 ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}  # of formulas
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0"  # how files begin that are encrypted, or older than .xlsx
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
-def excel_sheet(path: Path) -> Spool:
+def excel_sheet(path: Path, limits: ReadingLimits) -> Spool:
     """The first sheet of an Excel file. Its first row that is not empty has the names."""
     spool = Spool()
-    with _one_sentence(path), _opened(path) as book:
+    with _one_sentence(path), _opened(path, limits) as book:
         if not book.worksheets:
             raise InputError(
                 f"{str(path)!r} must have a sheet with rows; it has none, or charts only."
@@ -51,19 +43,22 @@ def excel_sheet(path: Path) -> Spool:
         sheet.reset_dimensions()  # what a file says of its size need not be true
         with spool.path.open("w", encoding="utf-8", newline="") as text:
             writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_ALL)
-            writer.writerows(_table(str(path), sheet.iter_rows(values_only=True)))
+            writer.writerows(_table(str(path), sheet.iter_rows(values_only=True), limits))
     return spool
 
 
-def _table(path: str, rows: Iterator[tuple[Any, ...]]) -> Iterator[list[str]]:
+def _table(
+    path: str, rows: Iterator[tuple[Any, ...]], limits: ReadingLimits
+) -> Iterator[list[str]]:
     """The names, then as many cells in each row."""
     names: list[str] = []
     blank = 0  # rows, which count as rows if others follow
     for i, row in enumerate(rows, 1):
-        if i > ROWS or i * len(names) > CELLS:
+        if i > limits.sheet_rows or i * len(names) > limits.sheet_cells:
             raise InputError(
-                f"A sheet may have up to {ROWS:,} rows, and {CELLS:,} cells below its names; that "
-                f"of {path!r} has more. Clear cells far below the table, or save it as CSV."
+                f"A sheet may have up to {limits.sheet_rows:,} rows, and {limits.sheet_cells:,} "
+                f"cells below its names; that of {path!r} has more. Clear cells far below the "
+                "table, or save it as CSV."
             )
         cells = [_text(value) for value in row]
         if not any(cells):
@@ -85,8 +80,12 @@ def _table(path: str, rows: Iterator[tuple[Any, ...]]) -> Iterator[list[str]]:
 class _BoundedArchive(zipfile.ZipFile):
     """A zip file whose documents are opened only if they are not too large to be read."""
 
+    def __init__(self, path: Path, limits: ReadingLimits) -> None:
+        self._limits = limits
+        super().__init__(path)
+
     def read(self, name: str | zipfile.ZipInfo, pwd: bytes | None = None) -> bytes:
-        self._check(name, TREE_BYTES)
+        self._check(name, self._limits.document_bytes)
         return super().read(name, pwd)
 
     def open(
@@ -97,7 +96,7 @@ class _BoundedArchive(zipfile.ZipFile):
         *,
         force_zip64: bool = False,
     ) -> IO[bytes]:
-        self._check(name, SHEET_BYTES)
+        self._check(name, self._limits.sheet_bytes)
         return super().open(name, mode, pwd, force_zip64=force_zip64)
 
     def _check(self, name: str | zipfile.ZipInfo, most: int) -> None:
@@ -114,7 +113,7 @@ class _BoundedArchive(zipfile.ZipFile):
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[Any]:
+def _opened(path: Path, limits: ReadingLimits) -> Iterator[Any]:
     """A workbook, read as a stream."""
     try:
         import openpyxl
@@ -132,7 +131,7 @@ def _opened(path: Path) -> Iterator[Any]:
     )
     reader.read_chartsheet = lambda *chart: None  # openpyxl cannot, in a workbook that it streams
     reader.archive.close()
-    with _BoundedArchive(path) as reader.archive:
+    with _BoundedArchive(path, limits) as reader.archive:
         reader.read()
         yield reader.wb
 

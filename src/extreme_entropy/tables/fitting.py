@@ -6,7 +6,7 @@ import shlex
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, cast
 
@@ -22,11 +22,12 @@ from ..estimators.base import EntropyClassifier
 from ..estimators.classifier import ExtremeEntropyClassifier
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
+from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
 from .columns import Column, Columns, as_numbers, without
 from .costs import Priors, by_text, costs_by_label, priors_by_label
-from .estimate import Split, estimate_gmean
+from .estimate import EstimateSettings, Split, estimate_gmean
 from .hints import hints
 from .kinds import asked_kinds
 from .model import FitFacts, LabelledRows, TableModel
@@ -42,36 +43,14 @@ MODELS: dict[str, type[EntropyClassifier]] = {
     "eekm": EEKMClassifier,
 }
 SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
-MOST_ESTIMATED = 12_000  # rows
-MOST_NUMBERS = 2**24  # in those rows
-FEWEST_ESTIMATED = 2000  # rows, however many columns
-MOST_HINTED = 2000  # rows that leaks are looked for in
 
 
-def fit_table(
-    source: Source,
-    target: str,
-    *,
-    model: str = "auto",
-    size: int | None = None,
-    costs: Mapping[str, float] | None = None,
-    priors: Priors = "balanced",
-    seed: int = 0,
-    drop: Sequence[str] = (),
-    read_as: Mapping[str, Sequence[str]] | None = None,
-    missing: Sequence[str] = (),
-    time: str | None = None,
-    group: str | None = None,
-    baseline: bool = False,
-    progress: bool = False,
-    n_jobs: int = -1,
-) -> TableModel:
-    """Fit a model to a table.
+@dataclass(frozen=True)
+class FitRequest:
+    """What is asked of a fit to a table.
 
     Parameters
     ----------
-    source : Source
-        From `open_table`.
     target : str
         The column that holds the labels.
     model : {"auto", "eem", "eekm"}, default="auto"
@@ -87,7 +66,7 @@ def fit_table(
         Random seed of the sample and the model.
     drop : sequence of str, default=()
         Columns to leave out.
-    read_as : dict of str to sequence of str, optional
+    read_as : dict of str to sequence of str, default={}
         Columns by the kind they are to be read as: "text", "number", "category" or "date". A date
         may be followed by its order, as in "born=dmy".
     missing : sequence of str, default=()
@@ -103,79 +82,148 @@ def fit_table(
         Show bars where stderr is a terminal.
     n_jobs : int, default=-1
         Threads.
-
-    Returns
-    -------
-    TableModel
-        Fitted on all rows that have a label.
+    settings : EstimateSettings
+        How many rows are held out and looked at.
     """
-    if target in drop:
-        raise InputError(f"The target {target!r} must not be among the columns to leave out.")
-    asked = asked_kinds(read_as or {}, source.schema.names)
-    for option, named in (("--time", time), ("--group", group)):
-        if named is not None:
-            source.require(named)
-            if named == target or named in drop:
-                raise InputError(
-                    f"The column of {option} must not be the target or left out; {named!r} is."
-                )
-    profiled = profile(source, target, drop, seed, asked=asked, missing=missing, progress=progress)
-    costs_of = costs_by_label(costs, profiled.classes, profiled.label_kind)
-    priors_of = priors_by_label(priors, profiled.classes, profiled.label_kind, profiled.counts)
-    sample, split = profiled.sample, _split(profiled, time, group)
-    columns = profiled.columns
-    if group is not None and group not in asked:
-        columns = _without_group(columns, group)
-    noted = [column.name for column in columns.used if column.name in profiled.notes]
-    columns = _without_identifiers(columns, sample.rows)
-    X, y = columns.read(sample.rows), sample.labels
-    n_estimated = min(MOST_ESTIMATED, max(FEWEST_ESTIMATED, MOST_NUMBERS // len(columns.used)))
-    some = _some_of_each(y, n_estimated, seed)
-    categories = [column.name for column in columns.used if column.kind == "category"]
-    classifier = MODELS[model](n_jobs=n_jobs, random_state=seed)
-    if categories:
-        classifier.set_params(categorical_features=categories)
-    if size is not None:
-        classifier.set_params(**{SIZE_NAMES[model]: size})
-    notes = [profiled.notes[name] for name in noted]
-    notes += _on_small_classes(profiled.classes, profiled.counts)
-    labels, few = np.searchsorted(profiled.classes, y), _some_of_each(y, MOST_HINTED, seed)
-    notes += hints(X, labels, few, split=split.how)
+
+    target: str
+    model: str = "auto"
+    size: int | None = None
+    costs: Mapping[str, float] | None = None
+    priors: Priors = "balanced"
+    seed: int = 0
+    drop: Sequence[str] = ()
+    read_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    missing: Sequence[str] = ()
+    time: str | None = None
+    group: str | None = None
+    baseline: bool = False
+    progress: bool = False
+    n_jobs: int = -1
+    settings: EstimateSettings = field(default_factory=EstimateSettings)
+
+    def check(self, source: Source) -> None:
+        """Raise unless the columns that it names can play their parts."""
+        if self.target in self.drop:
+            raise InputError(
+                f"The target {self.target!r} must not be among the columns to leave out."
+            )
+        for option, name in (("--time", self.time), ("--group", self.group)):
+            if name is not None:
+                source.require(name)
+                if name in (self.target, *self.drop):
+                    raise InputError(
+                        f"The column of {option} must not be the target or left out; {name!r} is."
+                    )
+
+    def classifier(self, columns: Columns) -> EntropyClassifier:
+        """Not fitted, for rows of these columns."""
+        classifier = MODELS[self.model](n_jobs=self.n_jobs, random_state=self.seed)
+        categories = [column.name for column in columns.used if column.kind == "category"]
+        if categories:
+            classifier.set_params(categorical_features=categories)
+        if self.size is not None:
+            classifier.set_params(**{SIZE_NAMES[self.model]: self.size})
+        return classifier
+
+
+@dataclass(frozen=True)
+class _Sampled:
+    """What a pass over a table has shown of it."""
+
+    profile: TableProfile
+    columns: Columns  # to learn from
+    X: pa.Table  # sampled rows
+    y: Array
+    split: Split  # how they are held out
+    costs: dict[Any, float] | None  # by label
+    priors: NamedPriors | dict[Any, float]
+    notes: list[str]
+
+
+def fit_table(source: Source, request: FitRequest) -> TableModel:
+    """Fit a model to all rows of a table that have a label."""
+    request.check(source)
+    sampled = _sample(source, request)
+    notes = sampled.notes
+    with _library_warnings() as messages:
+        empty = _empty_model(sampled, request)
+        del sampled  # which takes memory, and has done its work
+        fitted = _learn(empty, source, request.progress)
+    return _with_notes(fitted, [*notes, *notes_on(fitted), *messages])
+
+
+def _sample(source: Source, request: FitRequest) -> _Sampled:
+    """Pass over the columns once."""
+    asked = asked_kinds(request.read_as, source.schema.names)
+    found = profile(
+        source,
+        request.target,
+        request.drop,
+        request.seed,
+        asked=asked,
+        missing=request.missing,
+        progress=request.progress,
+    )
+    costs = costs_by_label(request.costs, found.classes, found.label_kind)
+    priors = priors_by_label(request.priors, found.classes, found.label_kind, found.counts)
+    split, columns = _split(found, request.time, request.group), found.columns
+    if request.group is not None and request.group not in asked:
+        columns = _without_group(columns, request.group)
+    notes = [found.notes[column.name] for column in columns.used if column.name in found.notes]
+    columns = _without_identifiers(columns, found.sample.rows)
+    X, y = columns.read(found.sample.rows), found.sample.labels
+    notes += _on_small_classes(found.classes, found.counts)
+    few = _some_of_each(y, request.settings.hinted_rows, request.seed)
+    notes += hints(X, np.searchsorted(found.classes, y), few, split=split.how)
     if split.how == "time" and (undated := float(np.isnan(split.values).mean())):
         notes.append(
             f"{undated:.1%} of the rows have no value in {split.column!r}; they are learnt, and "
             "take no part in the estimate by --time."
         )
-    with _library_warnings() as messages:
-        estimate = estimate_gmean(
-            *(classifier, X.take(some), y[some], seed),
-            split=split.take(some),
-            baseline=baseline,
-            progress=progress,
-        )
-        # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
-        uniform = np.flatnonzero(sample.uniform)
-        drawing = clone(classifier).set_params(costs=costs_of, priors=priors_of)
-        spec, n_classes = classifier.specification(), len(profiled.classes)
-        if model == "auto":  # its leaves follow from all rows, not from the sample
-            leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
-            drawing.set_params(n_leaves=leaves)
-            size = spec.landmarks(n_classes, leaves)
-        drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
-        facts = FitFacts(
-            model=model,
-            size=size or getattr(classifier, SIZE_NAMES[model]),
-            seed=seed,
-            costs=by_text(costs_of),
-            missing=profiled.missing,
-            estimated_rows=None if isinstance(estimate, str) else len(some),
-            estimate=None if isinstance(estimate, str) else estimate,
-            no_estimate=estimate if isinstance(estimate, str) else "",
-        )
-        fitted = TableModel(drawing.twin(), columns, target, profiled.label_kind, facts)
-        del profiled, sample, X, drawing  # which take memory, and have done their work
-        fitted = _learn(fitted, source, progress)
-    notes += [*notes_on(fitted), *messages]
+    return _Sampled(found, columns, X, y, split, costs, priors, notes)
+
+
+def _empty_model(sampled: _Sampled, request: FitRequest) -> TableModel:
+    """A model that has learnt no row: its φ is drawn from the sample, its estimate made there."""
+    found, X, y = sampled.profile, sampled.X, sampled.y
+    classifier = request.classifier(sampled.columns)
+    rows = _some_of_each(y, request.settings.rows_of(len(sampled.columns.used)), request.seed)
+    estimate = estimate_gmean(
+        classifier,
+        X.take(rows),
+        y[rows],
+        request.seed,
+        split=sampled.split.take(rows),
+        baseline=request.baseline,
+        progress=request.progress,
+        settings=request.settings,
+    )
+    drawing = clone(classifier).set_params(costs=sampled.costs, priors=sampled.priors)
+    size = request.size or getattr(classifier, SIZE_NAMES[request.model])
+    if request.model == "auto":  # its leaves follow from all rows, not from the sample
+        spec, n_classes = classifier.specification(), len(found.classes)
+        leaves = spec.size(float(found.counts.sum()), n_classes).leaves
+        drawing.set_params(n_leaves=leaves)
+        size = spec.landmarks(n_classes, leaves)
+    # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
+    uniform = np.flatnonzero(found.sample.uniform)
+    drawing.partial_fit(X.take(uniform), y[uniform], found.classes)
+    reason = estimate if isinstance(estimate, str) else ""
+    facts = FitFacts(
+        model=request.model,
+        size=size,
+        seed=request.seed,
+        costs=by_text(sampled.costs),
+        missing=found.missing,
+        estimated_rows=None if reason else len(rows),
+        estimate=None if isinstance(estimate, str) else estimate,
+        no_estimate=reason,
+    )
+    return TableModel(drawing.twin(), sampled.columns, request.target, found.label_kind, facts)
+
+
+def _with_notes(fitted: TableModel, notes: Sequence[str]) -> TableModel:
     return replace(fitted, facts=replace(fitted.facts, warnings=tuple(notes)))
 
 
@@ -285,9 +333,9 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
 def fit_like(
     source: Source,
     like: TableModel,
-    *,
     costs: Mapping[str, float] | None = None,
     priors: Priors | None = None,
+    *,
     progress: bool = False,
 ) -> TableModel:
     """Fit a model with the encoding and φ of another, so that the two can be merged."""
@@ -304,8 +352,7 @@ def fit_like(
     )
     with _library_warnings() as messages:
         fitted = _learn(replace(like, classifier=twin, facts=facts), source, progress)
-    notes = (*notes_on(fitted), *messages)
-    return replace(fitted, facts=replace(fitted.facts, warnings=notes))
+    return _with_notes(fitted, [*notes_on(fitted), *messages])
 
 
 def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:

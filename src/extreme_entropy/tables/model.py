@@ -32,8 +32,6 @@ from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
 
-NUMBERS = 2**23  # cells that are held at once
-FEWEST = 256  # rows, however many columns
 LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 
 
@@ -121,13 +119,14 @@ class TableModel:
     --------
     >>> import tempfile
     >>> import pyarrow as pa
-    >>> from extreme_entropy.tables.fitting import fit_table
+    >>> from extreme_entropy.tables.fitting import FitRequest, fit_table
     >>> from extreme_entropy.tables.model import TableModel
     >>> from extreme_entropy.tables.reading import open_table
     >>> rows = "".join(f"{i * 7 % 50},{'yes' if i * 7 % 50 > 30 else 'no'}\\n" for i in range(100))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = Path(folder, "a.csv").write_text("age,ill\\n" + rows)
-    ...     fit_table(open_table(folder + "/a.csv"), "ill", size=20).save(folder + "/a.eem")
+    ...     table, request = open_table(folder + "/a.csv"), FitRequest("ill", size=20)
+    ...     fit_table(table, request).save(folder + "/a.eem")
     ...     model = TableModel.load(folder + "/a.eem")
     >>> model.classifier.predict(model.read(pa.record_batch({"age": [10, 45]}))).tolist()
     ['no', 'yes']
@@ -197,7 +196,8 @@ class TableModel:
         """
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
-        most = max(FEWEST, NUMBERS // len(self.columns.used))
+        held = source.limits.held_cells // len(self.columns.used)
+        most = max(source.limits.fewest_rows, held)
         rows = min(BatchSettings().worth_a_merge(self.classifier), most)
         waiting: list[pa.RecordBatch] = []
         target = self.target if self.target in columns else None

@@ -34,13 +34,9 @@ from ..terminal import harmless
 from .columns import LONGEST, shortened
 from .decoding import UTF_8, checked, find_encoding
 from .excel import excel_sheet
+from .limits import ReadingLimits
 from .spooled import Spool, standard_input
 
-BATCH_ROWS = 2**14
-BATCH_BYTES = 2**26
-MOST_BYTES = 2**30  # of rows that a file has put together
-BLOCK_BYTES = 2**20
-LONGEST_HEADER = 2**20
 # The kind of table behind the end of a file's name.
 KINDS = {
     **{".csv": "csv", ".csv.gz": "csv", ".tsv": "tsv", ".tsv.gz": "tsv"},
@@ -57,7 +53,9 @@ MISSING = (
 )
 
 
-def open_table(path: str | Path, *, encoding: str | None = None) -> Source:
+def open_table(
+    path: str | Path, *, encoding: str | None = None, limits: ReadingLimits | None = None
+) -> Source:
     """Open a table; its rows are read when asked for.
 
     Parameters
@@ -67,6 +65,8 @@ def open_table(path: str | Path, *, encoding: str | None = None) -> Source:
         parts of one such kind; "-" is CSV from standard input.
     encoding : str, optional
         How separated text is encoded. By default UTF-8, or a guess, which a warning names.
+    limits : ReadingLimits, optional
+        How much is in memory at a time.
 
     Returns
     -------
@@ -84,10 +84,10 @@ def open_table(path: str | Path, *, encoding: str | None = None) -> Source:
     >>> table.schema.names, rows
     (['age', 'ill'], [{'age': '42', 'ill': 'yes'}, {'age': None, 'ill': 'no'}])
     """
-    encoding = encoding and checked(encoding)
+    encoding, limits = encoding and checked(encoding), limits or ReadingLimits()
     if str(path) == "-":
         spooled = [Part.spooled("standard input", standard_input())]
-        return TextSource("standard input", spooled, "csv", encoding)
+        return TextSource("standard input", spooled, "csv", encoding, limits)
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"There is no file {str(path)!r}.")
@@ -109,11 +109,12 @@ def open_table(path: str | Path, *, encoding: str | None = None) -> Source:
             f"{' and '.join(TITLES[kind] for kind in kinds)} files. Keep one kind in the folder."
         )
     if kinds[0] in ("parquet", "ipc"):
-        return TypedSource(path, parts, kinds[0])
+        return TypedSource(path, parts, kinds[0], limits)
     if kinds[0] == "excel":
-        sheets = [Part.spooled(str(part), excel_sheet(part)) for part in parts]
-        return TextSource(str(path), sheets, "csv", UTF_8)
-    return TextSource(str(path), [Part(str(part), part) for part in parts], kinds[0], encoding)
+        sheets = [Part.spooled(str(part), excel_sheet(part, limits)) for part in parts]
+        return TextSource(str(path), sheets, "csv", UTF_8, limits)
+    texts = [Part(str(part), part) for part in parts]
+    return TextSource(str(path), texts, kinds[0], encoding, limits)
 
 
 class Source:
@@ -121,13 +122,16 @@ class Source:
 
     name: str
     schema: pa.Schema
+    limits: ReadingLimits
     typed: bool  # whether the types of columns are the file's own
     rows: int | None  # None where only a pass could tell
     decimal_commas: bool = False  # whether commas in numbers are more likely decimal signs
     share: float = 0.0  # of the table that the present pass has read, where rows is None
 
-    def __init__(self, name: str, schema: pa.Schema, rows: int | None = None) -> None:
-        self.name, self.schema, self.rows = name, schema, rows
+    def __init__(
+        self, name: str, schema: pa.Schema, limits: ReadingLimits, rows: int | None = None
+    ) -> None:
+        self.name, self.schema, self.limits, self.rows = name, schema, limits, rows
 
     def batches(
         self,
@@ -208,11 +212,19 @@ class TextSource(Source):
 
     typed = False
 
-    def __init__(self, name: str, parts: list[Part], kind: str, encoding: str | None) -> None:
+    def __init__(
+        self,
+        name: str,
+        parts: list[Part],
+        kind: str,
+        encoding: str | None,
+        limits: ReadingLimits,
+    ) -> None:
         self._kind = kind
-        self._parts = [(part, _read_header(part, kind, encoding)) for part in parts]
+        longest = limits.header_letters
+        self._parts = [(part, _read_header(part, kind, encoding, longest)) for part in parts]
         names = _common_names({part.name: header.names for part, header in self._parts})
-        super().__init__(name, pa.schema([(name, pa.string()) for name in names]))
+        super().__init__(name, pa.schema([(name, pa.string()) for name in names]), limits)
         # The semicolon is chosen where the comma is the decimal sign.
         self.decimal_commas: bool = any(header.separator == ";" for _, header in self._parts)
 
@@ -225,7 +237,7 @@ class TextSource(Source):
                     pa.CompressedInputStream(file, "gzip") if part.is_gzipped else file,
                     # The number of a bad row is known only without threads.
                     pa_csv.ReadOptions(
-                        block_size=BLOCK_BYTES,
+                        block_size=self.limits.block_bytes,
                         use_threads=False,
                         column_names=header.names,
                         skip_rows_after_names=header.rows,
@@ -253,7 +265,7 @@ class TypedSource(Source):
 
     typed = True
 
-    def __init__(self, path: Path, parts: list[Path], kind: str) -> None:
+    def __init__(self, path: Path, parts: list[Path], kind: str, limits: ReadingLimits) -> None:
         self._kind = kind
         options: dict[str, Any] = {"format": kind}
         # Folders named column=value are a column.
@@ -274,7 +286,7 @@ class TypedSource(Source):
                 found = ds.dataset(files, pa.schema([*widest, *folders]), **options)
             self._data = found
             schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
-            super().__init__(str(path), schema, found.count_rows())
+            super().__init__(str(path), schema, limits, found.count_rows())
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         for part in self._data.get_fragments():
@@ -304,7 +316,7 @@ class TypedSource(Source):
         """Rows of one file, with values in the place of codes for them.
 
         A file may state a long text once and refer to it in each row. Such texts are shortened
-        before they are repeated, and rows are as many as take about BATCH_BYTES.
+        before they are repeated, and rows are as many as take about `limits.batch_bytes`.
         """
         for batch in self._part_batches(part, columns):
             batch.validate(full=True)  # offsets of a damaged file lead out of memory
@@ -314,16 +326,17 @@ class TypedSource(Source):
                 if pa.types.is_dictionary(batch.column(name).type)
             }
             sizes = sum(map(_value_bytes, coded.values()), start=np.zeros(batch.num_rows))
-            if batch.nbytes > MOST_BYTES or sizes.max(initial=0) > MOST_BYTES:
+            most = self.limits.most_bytes
+            if batch.nbytes > most or sizes.max(initial=0) > most:
                 raise InputError(
-                    f"Rows must take at most {MOST_BYTES >> 30} GiB at a time in memory; some of "
+                    f"Rows must take at most {most >> 30} GiB at a time in memory; some of "
                     f"{part.path!r} take more. Leave out columns of long text or images, or write "
                     "the file with smaller row groups."
                 )
             if not coded:
                 yield batch
                 continue
-            ends = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH_BYTES)) + 1
+            ends = np.flatnonzero(np.diff(np.cumsum(sizes) // self.limits.batch_bytes)) + 1
             for start, end in pairwise([0, *ends.tolist(), batch.num_rows]):
                 piece = batch.slice(start, end - start)
                 arrays = [
@@ -336,6 +349,7 @@ class TypedSource(Source):
 
     def _part_batches(self, part: Any, columns: list[str]) -> Iterator[pa.RecordBatch]:
         """Rows of one file. A row group of Parquet may be large: its pages are read one by one."""
+        limits = self.limits
         if self._kind == "parquet":
             schema = part.physical_schema
             texts = [c for c in columns if _is_bytes(_decoded(schema.field(c).type))]
@@ -343,11 +357,15 @@ class TypedSource(Source):
             with pq.ParquetFile(part.path, **options) as file:
                 for i in range(file.num_row_groups):
                     group = file.metadata.row_group(i)
-                    rows = BATCH_BYTES * max(1, group.num_rows) // max(1, group.total_byte_size)
-                    yield from file.iter_batches(min(BATCH_ROWS, max(1, rows)), [i], columns)
+                    bytes_of_rows = limits.batch_bytes * max(1, group.num_rows)
+                    rows = bytes_of_rows // max(1, group.total_byte_size)
+                    yield from file.iter_batches(min(limits.batch_rows, max(1, rows)), [i], columns)
         else:
             yield from part.to_batches(
-                columns=columns, batch_size=BATCH_ROWS, batch_readahead=2, fragment_readahead=1
+                columns=columns,
+                batch_size=limits.batch_rows,
+                batch_readahead=2,
+                fragment_readahead=1,
             )
 
 
@@ -379,7 +397,7 @@ def _parts(folder: Path) -> list[Path]:
     return found
 
 
-def _read_header(part: Part, kind: str, encoding: str | None) -> Header:
+def _read_header(part: Part, kind: str, encoding: str | None, longest: int) -> Header:
     """Names without spaces around them, what separates them, and the rows up to the data.
 
     The separator of CSV is the most frequent of , ; | and tab. A quoted name may hold line ends.
@@ -390,13 +408,13 @@ def _read_header(part: Part, kind: str, encoding: str | None) -> Header:
         binary.seek(0)
         codec = "utf-8-sig" if encoding == UTF_8 else encoding
         file = io.TextIOWrapper(binary, encoding=codec, newline="")
-        rows, header = 1, file.readline(LONGEST_HEADER)
+        rows, header = 1, file.readline(longest)
         while header and not header.strip("\r\n"):  # empty lines before it
-            rows, header = rows + 1, file.readline(LONGEST_HEADER)
+            rows, header = rows + 1, file.readline(longest)
         if not header:
             raise pa.ArrowInvalid("Empty CSV file")
-        while header.count('"') % 2 and len(header) < LONGEST_HEADER:
-            line = file.readline(LONGEST_HEADER)
+        while header.count('"') % 2 and len(header) < longest:
+            line = file.readline(longest)
             header += line or '"'
         unquoted = re.sub(r'"[^"]*"', "", header)
         separator = "\t" if kind == "tsv" else max(SEPARATORS, key=unquoted.count)
