@@ -160,14 +160,14 @@ class ProcessDisplay:
             )
         projections = project_rows(classifier, X)[:, 0]
         shown = np.unique(np.linspace(0, len(labels) - 1, n_points).astype(int))
-        some, positive = X[shown], labels[shown] == 1
-        inputs = input_plane(classifier, some)
+        rows, positive = X[shown], labels[shown] == 1
+        inputs = input_plane(classifier, rows)
         return cls(
             inputs=inputs,
             positive=positive,
-            features=_feature_plane(classifier, some),
+            features=_feature_plane(classifier, rows),
             projection=ProjectionDisplay.from_projections(classifier, projections, labels),
-            predicted=_predict(classifier, some),
+            predicted=_predict(classifier, rows),
             grid=_grid(classifier, inputs.points, X.dtype) if X.shape[1] == 2 else None,
         ).plot(axes)
 
@@ -315,8 +315,8 @@ def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     plane = np.array([beta, widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return FeaturePlane(
         classifier.feature_map_(dense(X)) @ plane.T,
-        np.array([plane @ one.mean for one in classes]),
-        np.array([plane @ one.covariance @ plane.T for one in classes]),
+        np.array([plane @ shrunk.mean for shrunk in classes]),
+        np.array([plane @ shrunk.covariance @ plane.T for shrunk in classes]),
     )
 
 

@@ -166,7 +166,8 @@ def _sample(points: Any, weight: Any) -> Sample:
             f"some positive; an array of shape {weight.shape} and sum {weight.sum()} came."
         )
     n = float(weight.sum())
-    counted = np.flatnonzero(weight > 1e-100 * n)  # or the product of two would underflow
+    lightest = 1e-100 * n  # the product of two lighter ones would underflow
+    counted = np.flatnonzero(weight > lightest)
     order = counted[np.argsort(points[counted])]
     return Sample(points[order], weight[order] / n, n)
 
@@ -178,15 +179,18 @@ def _silverman(sample: Sample) -> float:
     return (4 / (3 * sample.n)) ** 0.2 * math.sqrt(sample.weight @ np.square(away, out=away))
 
 
-def _bandwidths(samples: list[Sample], chosen: list[float | None]) -> list[float]:
+def _bandwidths(
+    samples: list[Sample], chosen: list[float | None], share: float = 1e-9
+) -> list[float]:
     """The bandwidth of each that was chosen, or Silverman's, positive so that entropies are finite.
 
-    A sample without spread gets a share of the other's bandwidth, or of the gap between the two.
+    A sample without spread gets that share of the other's bandwidth, or of the gap between the two.
     """
     widths = [_silverman(sample) for sample in samples]
     means = [float(sample.weight @ sample.points) for sample in samples]
     rounding = 8 * np.finfo(float).eps * max(map(_size, samples))
-    floor = max(1e-9 * max(*widths, max(means) - min(means)), rounding, 1e-150)
+    narrowest = 1e-150  # whose square is still a number
+    floor = max(share * max(*widths, max(means) - min(means)), rounding, narrowest)
     for bandwidth in chosen:
         if bandwidth is not None and not 0 < bandwidth < math.inf:
             raise InputError(
@@ -229,15 +233,16 @@ def _thinned(sample: Sample, width: float, few: int = 256) -> Sample:
     powers = (along, along**2, along**2 * along)
     mean, second, third = (np.add.reduceat(weight * power, starts) / mass for power in powers)
     v = second - mean**2
-    apart = v > 1e-10  # or else the points are one, within rounding
+    rounding = 1e-10  # of a variance; the points of a cell with less are one
+    apart = v > rounding
     v = np.where(apart, v, 1.0)
     half_skew = np.where(apart, third - 3 * mean * second + 2 * mean**3, 0.0) / (2 * v)
     root = np.sqrt(half_skew**2 + v)
     upper = np.where(apart, mass * (root - half_skew) / (2 * root), 0.0)
     low = np.where(apart, mean + half_skew - root, mean)
     nodes = first[:, None] + width * np.column_stack([low, mean + half_skew + root])
-    kept = np.column_stack([np.ones_like(apart), apart])
-    return Sample(nodes[kept], np.column_stack([mass - upper, upper])[kept], n)
+    needed = np.column_stack([np.ones_like(apart), apart])
+    return Sample(nodes[needed], np.column_stack([mass - upper, upper])[needed], n)
 
 
 def _gap(f: Sample, g: Sample) -> float:

@@ -52,12 +52,12 @@ def gmean_score(y_true: Any, y_pred: Any, *, sample_weight: Any = None) -> float
             f"negative and some are positive; there are {len(weight)} rows, with a total weight "
             f"of {weight.sum():g}."
         )
-    some = weight > 0  # a weight of 0 is no row
-    y_true, y_pred, weight = y_true[some], y_pred[some], weight[some]
+    rows = weight > 0  # a weight of 0 is no row
+    y_true, y_pred, weight = y_true[rows], y_pred[rows], weight[rows]
     classes, positions = np.unique(y_true, return_inverse=True)
     n_rows = np.bincount(positions, weights=weight)
-    found = np.bincount(positions, weights=weight * (y_true == y_pred))
-    return float(np.prod(found / n_rows) ** (1.0 / len(classes)))
+    hits = np.bincount(positions, weights=weight * (y_true == y_pred))
+    return float(np.prod(hits / n_rows) ** (1.0 / len(classes)))
 
 
 def _check_labels(y_true: Array, y_pred: Array) -> None:

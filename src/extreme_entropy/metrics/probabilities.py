@@ -127,8 +127,8 @@ def auc(labels: Array, probabilities: Array) -> ScoreInterval:
     areas, influence = [], np.zeros(n)
     for c in _judged(k):
         positive, ranks = labels == c, np.unique(probabilities[:, c], return_inverse=True)[1]
-        own, others = (np.bincount(ranks[side], minlength=n) for side in (positive, ~positive))
-        area, below, above = _area(own, others)
+        members, others = (np.bincount(ranks[side], minlength=n) for side in (positive, ~positive))
+        area, below, above = _area(members, others)
         areas.append(area)
         placements = np.where(positive, below[ranks], above[ranks])
         influence += (placements - area) / np.where(positive, counts[c], n - counts[c])
@@ -193,9 +193,9 @@ class RunningAUC:
         if not self._bins.any(axis=2).all():
             return UNDEFINED
         areas, errors = [], []
-        for own, others in self._bins:
-            area, below, above = _area(own, others)
-            terms = own @ (below - area) ** 2 / own.sum() ** 2
+        for members, others in self._bins:
+            area, below, above = _area(members, others)
+            terms = members @ (below - area) ** 2 / members.sum() ** 2
             terms += others @ (above - area) ** 2 / others.sum() ** 2
             areas.append(area)
             errors.append(np.sqrt(terms))
@@ -207,11 +207,11 @@ def _judged(k: int) -> range:
     return range(k) if k > 2 else range(1, 2)
 
 
-def _area(own: Array, others: Array) -> tuple[float, Array, Array]:
+def _area(members: Array, others: Array) -> tuple[float, Array, Array]:
     """AUC from the rows of a class and of the others by bin, and the pairs won in each bin.
 
     Those are the share of the others below, and of the class above; ties count half.
     """
     below = (np.cumsum(others) - others / 2) / others.sum()
-    above = 1 - (np.cumsum(own) - own / 2) / own.sum()
-    return float(own @ below / own.sum()), below, above
+    above = 1 - (np.cumsum(members) - members / 2) / members.sum()
+    return float(members @ below / members.sum()), below, above

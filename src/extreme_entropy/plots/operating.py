@@ -288,5 +288,5 @@ def _reliability(truth: Array, p: Array, bins: int, rare: bool) -> Curve:
         ends = np.percentile(p, np.linspace(0, 100, bins + 1))[1:-1]
     parts = np.searchsorted(ends, p)  # rows of equal probability stay together
     n = np.bincount(parts)
-    given, observed = (np.bincount(parts, values)[n > 0] / n[n > 0] for values in (p, truth))
-    return Curve(given, observed)
+    means, shares = (np.bincount(parts, values)[n > 0] / n[n > 0] for values in (p, truth))
+    return Curve(means, shares)

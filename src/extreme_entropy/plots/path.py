@@ -143,7 +143,7 @@ class PathDisplay(OnePanel):
         self.divergence_lines_: list[Line2D] = []
         for setting in range(len(self.divergences)):
             self._draw_setting(setting)
-        self.best_: list[Line2D] = [] if self.best is None else self._mark_best(*self.best)
+        self.best_: list[Line2D] = self._mark_best()
         self._name_axes()
         return self
 
@@ -188,12 +188,14 @@ class PathDisplay(OnePanel):
         divergence = np.asarray(self.divergences)[setting, order]
         self.divergence_lines_ += self.divergence_ax_.plot(sizes, divergence, **look)
 
-    def _mark_best(self, setting: int, size: int) -> list[Line2D]:
-        where, divergences = self.sizes[size], np.asarray(self.divergences)
-        heights = {self.ax_: self.means, self.divergence_ax_: divergences}
-        for ax in heights:
-            ax.axvline(where, color=INK, linewidth=0.8, linestyle=":", zorder=0)
-        return [ring(ax, where, of[setting, size], 13, "none") for ax, of in heights.items()]
+    def _mark_best(self) -> list[Line2D]:
+        if self.best is None:
+            return []
+        size = self.sizes[self.best[1]]
+        curves = {self.ax_: self.means, self.divergence_ax_: np.asarray(self.divergences)}
+        for ax in curves:
+            ax.axvline(size, color=INK, linewidth=0.8, linestyle=":", zorder=0)
+        return [ring(ax, size, heights[self.best], 13, "none") for ax, heights in curves.items()]
 
     def _name_axes(self) -> None:
         upper, lower = self.ax_, self.divergence_ax_

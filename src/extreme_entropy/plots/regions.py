@@ -147,7 +147,7 @@ class RegionsDisplay(OnePanel):
         if placed.any() and not placed.all():
             X, points, labels = X[placed], points[placed], labels[placed]
         machine = classifier.machine_
-        own = machine.scores(project_rows(classifier, X))
+        row_scores = machine.scores(project_rows(classifier, X))
         x, y = grid_over(points, 80, 120)
         places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
         exact = X.shape[1] <= 2
@@ -155,14 +155,14 @@ class RegionsDisplay(OnePanel):
             rows = places[:, : X.shape[1]].astype(X.dtype)
             scores = machine.scores(project_rows(classifier, rows))
         else:
-            scores = _votes(points, own, places)
+            scores = _votes(points, row_scores, places)
         return cls(
             points=points,
             labels=labels,
-            own=own,
+            own=row_scores,
             x=x,
             y=y,
-            scores=scores.reshape(len(y), len(x), *own.shape[1:]),
+            scores=scores.reshape(len(y), len(x), *row_scores.shape[1:]),
             exact=exact,
             class_names=[str(label) for label in classifier.classes_],
             axis_names=plane.names,
