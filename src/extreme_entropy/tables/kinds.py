@@ -21,17 +21,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns.cells import LARGE
+from ..columns.date_text import ORDERS, date_cells, look_like_dates, truth
 from ..columns.kinds import kind_called
+from ..columns.text import DECIMAL_COMMA, NUMBER, Column, numbers_or_gaps, with_points
+from ..columns.unused import FILE_RULES, ONLY_NUMBERS
 from ..errors import InputError
-from .columns import (
-    DECIMAL_COMMA,
-    NUMBER,
-    Column,
-    as_numbers,
-    numbers_or_gaps,
-    with_points,
-)
-from .dates import ORDERS, date_cells, look_like_dates, truth
 
 Array = np.ndarray[Any, Any]
 
@@ -40,7 +35,6 @@ SEVERAL = 20  # values, from which on numbers with a stray word are no categorie
 MOSTLY = 0.9  # of the cells, from which on a column of numbers or dates has strays
 HALF = 0.5  # of the cells, from which on text may have been meant for numbers
 FEW_STRAYS = 3  # different cells that are no numbers, up to which they mean that none is known
-LARGEST = 2.0**53  # up to which all whole numbers are different floats
 MOST_STRAYS = 20  # different cells that are no numbers, above which they are text
 # $16,947 and 9.3% and (255.57) and 1'234 and 70.1 kg
 LIKE_NUMBER = (
@@ -115,7 +109,7 @@ class ColumnProfile:
         if self._of_text:
             self._add_texts(array, row_numbers)
         elif self.asked.kind not in ("text", "category"):
-            self._add_values(as_numbers(array, self._typed_column), row_numbers)
+            self._add_values(self._typed_column.numbers(array), row_numbers)
         else:
             self._count(_counted(array.cast(pa.string())))
             self.missing += array.null_count
@@ -167,7 +161,7 @@ class ColumnProfile:
         decided = self.type is not None or self.asked.kind not in ("", "number")
         if not decided and self.fits["number"] == self.present and not self._has_commas(array):
             try:
-                values = as_numbers(array, Column(self.name, "number"))
+                values = Column(self.name, "number").numbers(array)
             except pa.ArrowException:
                 pass
             else:
@@ -409,7 +403,7 @@ class ColumnProfile:
         if self.missing_as(column):
             return ""
         if self.low == self.high and column.kind == "number":
-            if abs(self.low) > LARGEST and (self.counts is None or len(self.counts) != 1):
+            if abs(self.low) > LARGE and (self.counts is None or len(self.counts) != 1):
                 return (
                     "its numbers are too large to be distinguished; "
                     f"--category {self._option} uses them as codes"
@@ -420,8 +414,9 @@ class ColumnProfile:
         if self.low == self.high:
             date = np.datetime64(int(self.low * 1e6), "us").item()
             return f"it is always {date if column.kind == 'date' else bool(self.low)}"
-        if self.numbers_rows and self.rows > 2 and column.kind == "number":
-            return "it only numbers the rows"
+        enough = self.rows >= FILE_RULES.fewest_numbered
+        if self.numbers_rows and enough and column.kind == "number":
+            return ONLY_NUMBERS
         return ""
 
 
@@ -458,7 +453,7 @@ def _rounded(array: pa.Array) -> str:
     """One of the whole numbers among the cells that is not exact as a float, if there are any."""
     if pa.types.is_integer(array.type):
         ends = pc.min_max(array).as_py().values()
-        if all(end is None or abs(end) <= LARGEST for end in ends):
+        if all(end is None or abs(end) <= LARGE for end in ends):
             return ""
         array = array.cast(pa.string())
     elif not pa.types.is_string(array.type):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
-from .columns import Column, Columns, without
+from .columns import Columns
 from .kinds import Asked, ColumnProfile
 from .labels import has_label, label_kind, read_labels
 from .reading import MISSING, Source
