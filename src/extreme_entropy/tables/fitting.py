@@ -30,10 +30,9 @@ from .columns import Columns
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import EstimateSettings, Split, estimate_gmean
 from .hints import hints
-from .kinds import asked_kinds
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
-from .profile import CLASS_ROWS, TableProfile, profile
+from .profile import SETTINGS, TableProfile, asked_kinds, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
@@ -269,7 +268,7 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
     if len(y) <= most:
         return np.arange(len(y))
     order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
-    each = min(CLASS_ROWS, most // (2 * len(labels)))
+    each = min(SETTINGS.class_rows, most // (2 * len(labels)))
     kept = np.concatenate([order[y[order] == label][:each] for label in labels])
     others = np.setdiff1d(order, kept, assume_unique=True)[: most - len(kept)]
     return np.sort(np.concatenate([kept, others]))
