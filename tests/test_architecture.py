@@ -242,7 +242,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 990,
     "cli": 1450,
-    "columns": 1390,
+    "columns": 2200,
     "drawing": 1220,
     "engines": 1060,
     "entropy": 460,
@@ -255,7 +255,7 @@ LINES = {
     "plots": 1460,
     "report": 2670,
     "selection": 1820,
-    "tables": 3560,
+    "tables": 2850,
 }
 
 

@@ -16,8 +16,9 @@ from click.testing import CliRunner
 
 from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
+from extreme_entropy.columns.text import Column
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables.columns import Column, Columns
+from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel

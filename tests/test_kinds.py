@@ -7,13 +7,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from extreme_entropy.columns.date_text import ORDERS, read_dates
+from extreme_entropy.columns.recognition import Asked
+from extreme_entropy.columns.text import Column
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables.columns import Column, Columns
-from extreme_entropy.tables.dates import ORDERS, read_dates
+from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.fitting import FitRequest, fit_table
-from extreme_entropy.tables.kinds import Asked, asked_kinds
 from extreme_entropy.tables.model import TableModel
-from extreme_entropy.tables.profile import profile
+from extreme_entropy.tables.profile import asked_kinds, profile
 from extreme_entropy.tables.reading import open_table
 
 

@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import extreme_entropy
 from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy.columns.text import Column
 from extreme_entropy.errors import FileFormatError, InputError, MergeError
 from extreme_entropy.metrics import (
     ScoreInterval,
@@ -24,7 +25,7 @@ from extreme_entropy.metrics import (
     recall_scores,
     scores_with_intervals,
 )
-from extreme_entropy.tables.columns import Column, Columns
+from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.estimate import EstimateSettings, estimate_gmean
 from extreme_entropy.tables.fitting import FitRequest, fit_like, fit_table
 from extreme_entropy.tables.limits import ReadingLimits

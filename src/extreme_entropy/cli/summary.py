@@ -9,8 +9,8 @@ from pathlib import Path
 import click
 
 from ..columns.kinds import kind_called
+from ..columns.text import Column
 from ..metrics import label_text
-from ..tables.columns import Column
 from ..tables.model import GMeanEstimate, TableModel
 from .output import counts_text, printable, rows_text
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..errors import InputError
 from .cells import Cells, ValueProfile
-from .kind import ColumnKind, EncodedPart, Seen, require_cells
+from .kind import ColumnKind, EncodedPart, Seen
 from .statistics import N_FOLDS, CategoryCounts, ColumnStats
 
 Array = np.ndarray[Any, Any]
@@ -67,7 +67,7 @@ class Category(ColumnKind):
 
     def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
         if self.labels is None:
-            return require_cells(cells, "number", name, trained=trained)
+            return super().code(cells, name, trained=trained)
         codes = self.codes
         text, theirs = ({isinstance(x, str) for x in labels} for labels in (codes, cells.labels))
         if len(text) == 1 and theirs and text.isdisjoint(theirs):
@@ -106,6 +106,10 @@ class EncodedCategory:
     own: Array  # the 0/1 column of each, −1 where it has none   (K + 2,)
     n_own: int
     log_odds: Array  # by fold that is left out; the last leaves none out   (K + 2, N_FOLDS + 1, q)
+
+    @property
+    def needs_folds(self) -> bool:
+        return bool(self.log_odds.size)
 
     @property
     def size(self) -> int:

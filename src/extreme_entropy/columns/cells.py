@@ -46,10 +46,11 @@ class ValueProfile:
     kinds: frozenset[str]  # those of `Cells`; one in rows of one type
     n: int  # values
     counts: Counter[Any]  # of labels
-    low: float = np.inf  # of whole numbers
+    low: float = np.inf  # of numbers and dates
     high: float = -np.inf
     distinct: bool = False  # whole numbers that all differ
     rounded: bool = False  # numbers with more digits than floats
+    direction: int = 0  # 1 if each whole number is above the one before, −1 if below
 
     @classmethod
     def of(cls, cells: Cells, rows: Any = slice(None)) -> ValueProfile:
@@ -61,27 +62,30 @@ class ValueProfile:
             counts = np.bincount(values.astype(np.intp), minlength=len(cells.labels))
             present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
             return cls(kinds, n, Counter(present))
-        rounded = bool(cells.exact and n and abs(values).max() >= LARGE)
+        low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
+        rounded = cells.exact and n > 0 and max(-low, high) >= LARGE
         if not n or not cells.whole:
-            return cls(kinds, n, Counter(), rounded=rounded)
-        low, high = float(values.min()), float(values.max())
+            return cls(kinds, n, Counter(), low, high, rounded=rounded)
         # For most columns the range decides, or the first values.
         may = high - low >= n - 1 and len(np.unique(values[:FIRST])) == min(n, FIRST)
         distinct = may and len(np.unique(values)) == n
-        return cls(kinds, n, Counter(), low, high, distinct, rounded)
+        steps = np.sign(np.diff(values)) if distinct else np.zeros(1)
+        direction = int(steps[0]) if len(steps) and (steps == steps[0]).all() else 0
+        return cls(kinds, n, Counter(), low, high, distinct, rounded, direction)
 
     def __add__(self, other: ValueProfile) -> ValueProfile:
         if not self.n or not other.n:
             return self if self.n else other
-        apart = self.high < other.low or other.high < self.low
+        direction = int(self.high < other.low) - int(other.high < self.low)
         return ValueProfile(
             self.kinds | other.kinds,
             self.n + other.n,
             self.counts + other.counts,
             min(self.low, other.low),
             max(self.high, other.high),
-            self.distinct and other.distinct and apart,
+            self.distinct and other.distinct and direction != 0,
             self.rounded or other.rounded,
+            direction if self.direction == direction == other.direction else 0,
         )
 
 
@@ -263,6 +267,14 @@ def local_time(cell: date) -> np.datetime64:
 def seconds(dates: Array) -> Array:
     """Dates as seconds since 1970."""
     return np.where(np.isnat(dates), np.nan, dates.astype("datetime64[us]").astype(np.int64) / 1e6)
+
+
+def python_value(cell: Any) -> Any:
+    """A cell of Arrow; dates that Python has no numbers for as they are counted."""
+    try:
+        return cell.as_py()
+    except (OverflowError, ValueError):
+        return f"{cell.value} ({cell.type})"
 
 
 READERS = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}

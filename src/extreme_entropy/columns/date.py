@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -44,6 +44,7 @@ class Date(ColumnKind):
 
     name = "date"
     title = "dates"
+    cells = "date"
     widest = len(PARTS)
     marks_gaps = True
 
@@ -81,6 +82,7 @@ class EncodedDate:
 
     column: int
     parts: tuple[str, ...]  # "days" first, then others of PARTS
+    needs_folds: ClassVar[bool] = False
 
     @property
     def columns(self) -> Array:

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from .category import EncodedCategory
 from .kind import ColumnKind, EncodedPart, Seen
 from .kinds import KINDS
 from .number import EncodedGaps, EncodedNumbers, Number
@@ -57,7 +56,7 @@ class Encoding:
     @property
     def by_fold(self) -> bool:
         """Whether rows to be learnt must have a last column with their fold."""
-        return any(isinstance(part, EncodedCategory) and part.log_odds.size for part in self.parts)
+        return any(part.needs_folds for part in self.parts)
 
     @property
     def origins(self) -> Array:

@@ -33,6 +33,10 @@ class EncodedPart(Protocol):
     """Encoded columns that come of one column, or of several of a kind."""
 
     @property
+    def needs_folds(self) -> bool:
+        """Whether rows to be learnt must have a last column with their fold."""
+
+    @property
     def columns(self) -> Array:
         """The column of X that each encoded column comes from   (size,)."""
 
@@ -52,6 +56,7 @@ class ColumnKind:
 
     name: ClassVar[str]  # in code, options of the command, and output
     title: ClassVar[str]  # what its cells are, in a sentence
+    cells: ClassVar[str] = "number"  # the kind of `Cells` that it takes
     widest: ClassVar[int] = 1  # how many columns one becomes, at the most
     is_counted: ClassVar[bool] = False  # whether values are counted by class and fold
     marks_gaps: ClassVar[bool] = False  # whether a 0/1 column tells where values are missing
@@ -77,20 +82,15 @@ class ColumnKind:
 
     def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
         """The cells of a column of this kind as numbers, NaN where missing."""
-        return require_cells(cells, self.name, name, trained=trained)
+        if cells.kind != self.cells and not np.isnan(cells.values).all():
+            held = repr(cells.labels[0]) if len(cells.labels) else f"{cells.kind}s"
+            raise InputError(
+                f"Column {name!r} must hold {self.cells}s{', as in training' if trained else ''}; "
+                f"it holds {held}. Convert it{', or leave the cells empty' if trained else ''}."
+            )
+        return cells.values
 
     @classmethod
     def fit(cls, columns: list[int], seen: Seen) -> list[EncodedPart]:
         """How columns of this kind are encoded."""
         return []
-
-
-def require_cells(cells: Cells, wanted: str, name: Any, *, trained: bool) -> Array:
-    """The numbers of cells that must be of a kind, unless all are missing."""
-    if cells.kind != wanted and not np.isnan(cells.values).all():
-        held = repr(cells.labels[0]) if len(cells.labels) else f"{cells.kind}s"
-        raise InputError(
-            f"Column {name!r} must hold {wanted}s{', as in training' if trained else ''}; it holds "
-            f"{held}. Convert it{', or leave the cells empty' if trained else ''}."
-        )
-    return cells.values

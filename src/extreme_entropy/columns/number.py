@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -37,6 +37,7 @@ class EncodedNumbers:
     """Columns of numbers."""
 
     columns: Array  # increasing
+    needs_folds: ClassVar[bool] = False
 
     def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:
         return [str(columns[j]) for j in self.columns]
@@ -55,6 +56,7 @@ class EncodedGaps:
     """Columns whose missing values are marked."""
 
     columns: Array  # increasing
+    needs_folds: ClassVar[bool] = False
 
     def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:
         return [f"{columns[j]} is missing" for j in self.columns]

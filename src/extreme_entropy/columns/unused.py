@@ -19,10 +19,17 @@ class IdentifierRules:
 
     several: int = 20  # values; fewer differ by chance
     many: int = 1000  # whole numbers that all differ; measurements of so many rows repeat
+    suspicious: int = 100  # the same, from which on they are pointed out, but used
     distinct: float = 0.9  # of the values: text with more different ones
+    # Whether the order of rows counts. In files it does: a column that goes up from row to row was
+    # written with them, and one that numbers them from the first to the last needs few rows.
+    in_order: bool = False
+    fewest_numbered: int = 3
 
 
 RULES = IdentifierRules()
+FILE_RULES = IdentifierRules(in_order=True)
+ONLY_NUMBERS = "it only numbers the rows"
 
 
 def reason_to_leave_out(profile: ValueProfile, rules: IdentifierRules = RULES) -> str:
@@ -34,9 +41,11 @@ def reason_to_leave_out(profile: ValueProfile, rules: IdentifierRules = RULES) -
         told_apart = len(profile.counts) > rules.distinct * n
         return f"text with {len(profile.counts)} different values in {n} rows" if told_apart else ""
     if profile.distinct and profile.high - profile.low < n:
-        return "it only numbers the rows"
+        return ONLY_NUMBERS
     if profile.distinct and n >= rules.many:
         return "whole numbers that all differ"
+    if rules.in_order and profile.direction and n > rules.several:
+        return "whole numbers that increase from row to row"
     return ""
 
 

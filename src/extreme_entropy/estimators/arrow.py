@@ -101,11 +101,3 @@ def _labels(column: Any) -> Array:
     if hasattr(column, "dictionary_decode"):
         column = column.dictionary_decode()
     return column.to_numpy(zero_copy_only=False)
-
-
-def python_value(cell: Any) -> Any:
-    """A cell of Arrow; dates that Python has no numbers for as they are counted."""
-    try:
-        return cell.as_py()
-    except (OverflowError, ValueError):
-        return f"{cell.value} ({cell.type})"

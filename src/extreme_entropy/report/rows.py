@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ..estimators.arrow import python_value
+from ..columns.cells import python_value
 from .text import visible
 
 Array = np.ndarray[Any, Any]

@@ -15,8 +15,9 @@ import pyarrow as pa
 from sklearn.base import clone
 
 from ..columns import frames
-from ..columns.kinds import kind_called, recognise
-from ..columns.unused import RULES, Identifier
+from ..columns.kinds import kind_called
+from ..columns.text import Column, without
+from ..columns.unused import FILE_RULES, reason_to_leave_out
 from ..errors import ExtremeEntropyWarning, InputError, UnseenWarning
 from ..estimators.base import EntropyClassifier
 from ..estimators.classifier import ExtremeEntropyClassifier
@@ -25,14 +26,13 @@ from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
-from .columns import Column, Columns, as_numbers, without
+from .columns import Columns
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import EstimateSettings, Split, estimate_gmean
 from .hints import hints
-from .kinds import asked_kinds
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
-from .profile import CLASS_ROWS, TableProfile, profile
+from .profile import SETTINGS, TableProfile, asked_kinds, profile
 from .reading import Source
 
 Array = np.ndarray[Any, Any]
@@ -249,7 +249,7 @@ def _split(profiled: TableProfile, time: str | None, group: str | None) -> Split
             f"{kind_called(column.kind).title}. If it holds dates, say so with --date "
             f"{shlex.quote(time)}"
         )
-    times = as_numbers(without(rows[time].combine_chunks(), missing), column)
+    times = column.numbers(without(rows[time].combine_chunks(), missing))
     if len(np.unique(times[~np.isnan(times)])) < 2:
         raise InputError(f"The column of --time must hold different times; {time!r} does not.")
     return Split("time", time, times)
@@ -268,7 +268,7 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
     if len(y) <= most:
         return np.arange(len(y))
     order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
-    each = min(CLASS_ROWS, most // (2 * len(labels)))
+    each = min(SETTINGS.class_rows, most // (2 * len(labels)))
     kept = np.concatenate([order[y[order] == label][:each] for label in labels])
     others = np.setdiff1d(order, kept, assume_unique=True)[: most - len(kept)]
     return np.sort(np.concatenate([kept, others]))
@@ -276,17 +276,20 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
 
 def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
     """The columns but those that a classifier would leave out, or that count along the file."""
-    cells = {}
-    for column in columns.used:
-        known = without(rows[column.name].combine_chunks(), columns.missing)
-        cells[column.name] = _identifying(column, known)
+    cells = {
+        column.name: _identifying(
+            column, without(rows[column.name].combine_chunks(), columns.missing)
+        )
+        for column in columns.used
+    }
     named = np.array([column.kind == "category" for column in columns.used])
     profiles = zip(cells, frames.profile(pa.table(cells), named).columns, named, strict=True)
-    kinds = {name: recognise(profile, named=bool(is_named)) for name, profile, is_named in profiles}
-    gone = {name: kind.reason for name, kind in kinds.items() if isinstance(kind, Identifier)}
-    for name, array in cells.items():
-        if pa.types.is_integer(array.type) and _is_increasing(array):
-            gone.setdefault(name, "whole numbers that increase from row to row")
+    reasons = {
+        name: reason_to_leave_out(profile, FILE_RULES)
+        for name, profile, is_named in profiles
+        if not is_named
+    }
+    gone = {name: reason for name, reason in reasons.items() if reason}
     used = tuple(column for column in columns.used if column.name not in gone)
     if not used:
         raise InputError(
@@ -305,12 +308,6 @@ def _identifying(column: Column, cells: pa.Array) -> pa.Array:
         except pa.ArrowException:
             pass
     return column.read(cells)
-
-
-def _is_increasing(cells: pa.Array) -> bool:
-    """Whether enough numbers all increase, or all decrease."""
-    steps = np.sign(np.diff(cells.drop_null().to_numpy()))
-    return len(steps) >= RULES.several and abs(int(steps.sum())) == len(steps)
 
 
 def _on_small_classes(classes: Array, counts: Array) -> list[str]:

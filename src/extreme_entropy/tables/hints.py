@@ -12,7 +12,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import spearmanr
 
-from .columns import Column, as_numbers
+from ..columns.cells import Cells, ValueProfile
+from ..columns.text import Column
+from ..columns.unused import RULES
 
 Array = np.ndarray[Any, Any]
 
@@ -21,7 +23,6 @@ RANGES = 64  # of equally many values, that numbers are grouped by
 FEW = 8  # rows of a class, below which it shows nothing
 MOSTLY = 0.5  # of the values of a column, below which those known do not stand for it
 SEVERAL = 20  # rows, from which on their order shows something
-MANY = 100  # rows, from which on whole numbers that all differ may be an identifier
 MOST_NAMED = 5  # columns
 IN_ORDER = 0.95  # rank correlation of a date with the row number
 REPEATED = 0.1  # of the rows: as many that are equal to others are no chance
@@ -78,7 +79,7 @@ def auc_alone(column: Any, labels: Array) -> float:
 
 def _values(cells: pa.Array) -> Array:
     """Numbers or dates as floats."""
-    return as_numbers(cells, Column("", "date" if pa.types.is_timestamp(cells.type) else "number"))
+    return Column("", "date" if pa.types.is_timestamp(cells.type) else "number").numbers(cells)
 
 
 def _ranges(values: Array) -> Array:
@@ -181,8 +182,9 @@ def _may_identify(column: Any) -> bool:
     if not pa.types.is_floating(column.type):
         return False
     values = column.drop_null().to_numpy()
-    whole = len(values) >= MANY and bool((values == np.floor(values)).all())
-    return whole and len(np.unique(values)) == len(values)
+    if len(values) < RULES.suspicious or (values != np.floor(values)).any():
+        return False
+    return ValueProfile.of(Cells("number", values, whole=True)).distinct
 
 
 def _names(names: list[str]) -> str:

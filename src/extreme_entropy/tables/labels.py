@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns.text import first_misfit
 from ..errors import InputError
-from .columns import first_misfit
 
 Array = np.ndarray[Any, Any]
 

@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from .. import persistence
 from ..columns.category import Category
+from ..columns.date_text import ORDERS
 from ..columns.kind import ColumnKind
 from ..columns.kinds import KINDS
 from ..columns.number import Number
@@ -25,7 +26,6 @@ from ..estimators.schema import is_text, require
 from ..features.feature_map import same
 from ..metrics import label_text
 from .columns import Columns, Unread
-from .dates import ORDERS
 from .labels import TYPES, has_label, read_labels
 from .reading import Source
 from .validation import from_plain
@@ -269,7 +269,8 @@ class TableModel:
         by_name = {kind.name: kind for kind in KINDS if kind.is_used}
         for column, kind in zip(used, kinds, strict=True):
             read = by_name.get(column.kind, ColumnKind)
-            alike = read is not ColumnKind and (not kind.is_used or issubclass(read, type(kind)))
+            alike = issubclass(read, type(kind)) or issubclass(type(kind), read)
+            alike = read is not ColumnKind and (alike or not kind.is_used)
             require(alike, f"column {column.name!r}", kind.name, column.kind)
             require(column.order in ("", *ORDERS), "an order", " or ".join(ORDERS), column.order)
         dtype = classifier.classes_.dtype

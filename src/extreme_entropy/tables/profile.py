@@ -10,17 +10,27 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from ..columns.date_text import ORDERS
+from ..columns.recognition import Asked, Decision, FileColumn
+from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
-from .columns import Column, Columns, without
-from .kinds import Asked, ColumnProfile
+from .columns import Columns
 from .labels import has_label, label_kind, read_labels
 from .reading import MISSING, Source
 
 Array = np.ndarray[Any, Any]
 
-SAMPLE_ROWS = 20_000
-CLASS_ROWS = 2_000
-MOST_CLASSES = 50
+
+@dataclass(frozen=True)
+class ProfileSettings:
+    """What a pass over a table keeps of it."""
+
+    sample_rows: int = 20_000  # of all rows, from which φ is drawn and the estimate is made
+    class_rows: int = 2_000  # of each class, so that a rare one can be cross-validated
+    most_classes: int = 50  # a target with more labels is hardly one of classes
+
+
+SETTINGS = ProfileSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +46,31 @@ class TableProfile:
     missing: dict[str, int]  # cells of each column
     kinds: dict[str, Column]  # how each is read, also those that are not used
     notes: dict[str, str]  # what was decided in doubt, by column
+
+
+def asked_kinds(options: Mapping[str, Sequence[str]], names: list[str]) -> dict[str, Asked]:
+    """Columns with the kind that an option says, as in {"number": ("age",)}.
+
+    A date may be followed by its order, as in born=dmy.
+    """
+    asked: dict[str, Asked] = {}
+    for kind, columns in options.items():
+        for text in columns:
+            name, sign, order = text.rpartition("=")
+            if kind != "date" or text in names or not sign:
+                name, order = text, ""
+            elif order not in ORDERS:
+                raise InputError(
+                    f"The order of a date must be one of {', '.join(ORDERS)}, as in "
+                    f"--date {name}=dmy; got {order!r}."
+                )
+            if name in asked and asked[name].kind != kind:
+                raise InputError(
+                    f"A column must be read in one way; {name!r} is named by --{asked[name].kind} "
+                    f"and --{kind}."
+                )
+            asked[name] = Asked(kind, order)
+    return asked
 
 
 def profile(
@@ -56,56 +91,62 @@ def profile(
     asked = asked or {}
     for name in (target, *drop, *asked):
         source.require(name)
-    profiles = {
-        name: ColumnProfile(
-            name, _type(source, name), asked.get(name, Asked()), source.decimal_commas
-        )
+    columns = {
+        name: FileColumn(name, _type(source, name), asked.get(name, Asked()), source.decimal_commas)
         for name in source.schema.names
         if name not in {target, *drop}
     }
     sampler, labels, n_read = Sampler(seed), Counter[str](), 0
     label = "reading columns" if progress else None
-    for batch in source.batches([*profiles, target], target=target, progress=label):
+    for batch in source.batches([*columns, target], target=target, progress=label):
         present = has_label(batch.column(target))
         row_numbers = n_read + 1 + np.flatnonzero(present.to_numpy(zero_copy_only=False))
         n_read += batch.num_rows
         batch = batch.filter(present)
         keys = read_labels(batch.column(target), "text", target).astype(object)
         labels.update(keys.tolist())
-        if len(labels) > MOST_CLASSES:
-            raise InputError(
-                f"The target must have at most {MOST_CLASSES} classes; {target!r} has more: "
-                f"{', '.join(map(repr, list(labels)[:3]))}, … Is it the right column?"
-            )
-        for name, column in profiles.items():
-            column.add(without(batch.column(name), missing), row_numbers)
+        _check_few(labels, target)
+        for name, column in columns.items():
+            columns[name] = column.with_cells(without(batch.column(name), missing), row_numbers)
         sampler.add(batch, keys)
     kind, classes, counts = _count_classes(labels, source, target, n_read)
-    sample = sampler.draw()
-    decided = {name: column.decide() for name, column in profiles.items()}
-    kinds = {name: column for name, (column, _) in decided.items()}
-    notes = {
-        name: note or profiles[name].note_on_rounding(column)
-        for name, (column, note) in decided.items()
-    }
-    reasons = {name: profiles[name].reason_to_drop(column) for name, column in kinds.items()}
+    sample, decisions = sampler.draw(), [column.decide() for column in columns.values()]
+    used, dropped = _used(decisions, drop, source, target)
+    return TableProfile(
+        Columns(used, dropped, tuple(missing)),
+        replace(sample, labels=read_labels(pa.array(sample.labels, pa.string()), kind, target)),
+        kind,
+        classes,
+        counts,
+        n_read - int(counts.sum()),
+        {decision.column.name: decision.missing for decision in decisions if decision.missing},
+        {decision.column.name: decision.column for decision in decisions},
+        {decision.column.name: decision.note for decision in decisions if decision.note},
+    )
+
+
+def _used(
+    decisions: Sequence[Decision], drop: Sequence[str], source: Source, target: str
+) -> tuple[tuple[Column, ...], dict[str, str]]:
+    """The columns that a model uses, and why it does not use the others."""
     dropped = dict.fromkeys(drop, "left out by --drop")
-    dropped |= {name: reason for name, reason in reasons.items() if reason}
-    used = tuple(column for name, column in kinds.items() if name not in dropped)
+    dropped |= {decision.column.name: decision.reason for decision in decisions if decision.reason}
+    used = tuple(decision.column for decision in decisions if not decision.reason)
     if not used:
         raise InputError(
             f"{source.name!r} must have a column to learn from beside {target!r}; none is left: "
             + "; ".join(f"{name}: {reason}" for name, reason in list(dropped.items())[:5])
         )
-    gaps = {name: profiles[name].missing_as(column) for name, column in kinds.items()}
-    return TableProfile(
-        Columns(used, dropped, tuple(missing)),
-        replace(sample, labels=read_labels(pa.array(sample.labels, pa.string()), kind, target)),
-        *(kind, classes, counts, n_read - int(counts.sum())),
-        {name: n for name, n in gaps.items() if n},
-        kinds,
-        {name: note for name, note in notes.items() if note},
-    )
+    return used, dropped
+
+
+def _check_few(labels: Counter[str], target: str) -> None:
+    """Raise if a target has more labels than a classifier has classes."""
+    if len(labels) > SETTINGS.most_classes:
+        raise InputError(
+            f"The target must have at most {SETTINGS.most_classes} classes; {target!r} has more: "
+            f"{', '.join(map(repr, list(labels)[:3]))}, … Is it the right column?"
+        )
 
 
 def _type(source: Source, name: str) -> pa.DataType | None:
@@ -157,7 +198,12 @@ class Sampler:
     of each class are added, so that a rare class has enough rows for cross-validation.
     """
 
-    def __init__(self, seed: int, n_rows: int = SAMPLE_ROWS, n_class: int = CLASS_ROWS) -> None:
+    def __init__(
+        self,
+        seed: int,
+        n_rows: int = SETTINGS.sample_rows,
+        n_class: int = SETTINGS.class_rows,
+    ) -> None:
         self._rng = np.random.default_rng(seed)
         self.n_rows: int = n_rows
         self.n_class: int = n_class

@@ -28,10 +28,10 @@ import pyarrow.csv as pa_csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ..columns.text import LONGEST, shortened
 from ..errors import InputError
 from ..progress import with_progress
 from ..terminal import harmless
-from .columns import LONGEST, shortened
 from .decoding import UTF_8, checked, find_encoding
 from .excel import excel_sheet
 from .limits import ReadingLimits

@@ -15,10 +15,10 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from pyarrow import parquet as pq
 
+from ..columns.text import DECIMAL_COMMA, NUMBER, THOUSANDS
 from ..errors import InputError, WriteError
 from ..files import written_whole
 from ..terminal import Harmless, harmless
-from .columns import DECIMAL_COMMA, NUMBER, THOUSANDS
 
 # How a cell begins that Excel, LibreOffice or Google Sheets take for a formula, or may after they
 # have removed a blank; the wide forms of the signs count in some languages.

@@ -84,12 +84,10 @@ def date_cells(texts: pa.Array) -> DateCells:
     short = valid & (digits["last"] == 2) & (digits["first"] <= 2)
     year = np.where(short, last + np.where(last < 69, 2000, 1900), last)
     four = digits["last"] == 4
+    year_first = valid & (digits["first"] == 4) & (digits["last"] <= 2)
     day_first = valid & (four | short) & (digits["first"] <= 2)
     values = {
-        "ymd": _stamps(
-            *(first, middle, last, day_time),
-            where=valid & (digits["first"] == 4) & (digits["last"] <= 2),
-        ),
+        "ymd": _stamps(first, middle, last, day_time, where=year_first),
         "dmy": _stamps(year, middle, first, day_time, where=day_first),
         "mdy": _stamps(
             year,
