@@ -240,18 +240,18 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 990,
+    "(top)": 1120,
     "cli": 1450,
     "columns": 2200,
     "drawing": 1220,
     "engines": 1060,
     "entropy": 460,
-    "estimators": 4340,
+    "estimators": 4050,
     "export": 1080,
-    "features": 1360,
-    "machine": 1520,
+    "features": 1370,
+    "machine": 1510,
     "metrics": 540,
-    "moments": 710,
+    "moments": 715,
     "plots": 1460,
     "report": 2670,
     "selection": 1820,

@@ -176,7 +176,7 @@ def test_a_model_larger_than_the_disk_leaves_what_was_there(tmp_path):
     disk = tmp_path / "disk"
     disk.mkdir()
     mount = shutil.which("mount")
-    words = [mount, "-t", "tmpfs", "-o", "size=64k", "none", disk]
+    words = [mount, "-t", "tmpfs", "-o", "size=100k", "none", disk]
     if mount is None or subprocess.run(words, capture_output=True).returncode:
         pytest.skip("a small disk cannot be mounted here")
     try:

@@ -7,8 +7,7 @@ if TYPE_CHECKING:
     from .estimators.classifier import ExtremeEntropyClassifier
     from .estimators.eekm import EEKMClassifier
     from .estimators.eem import EEMClassifier
-    from .estimators.saving import load
-    from .estimators.trusted import TRUSTED_TYPES
+    from .estimators.saving import TRUSTED_TYPES, load
     from .metrics import gmean_score
     from .selection.divergence_search import DivergenceSearch
     from .selection.eekm_cv import EEKMClassifierCV
@@ -33,7 +32,7 @@ __all__ = [
 # Where each name lives. It is imported when it is wanted: scikit-learn takes a second, in which the
 # command would otherwise answer nothing, not even an interruption.
 _PLACES = {
-    "TRUSTED_TYPES": "estimators.trusted",
+    "TRUSTED_TYPES": "estimators.saving",
     "DivergenceSearch": "selection.divergence_search",
     "EEKMClassifier": "estimators.eekm",
     "EEKMClassifierCV": "selection.eekm_cv",

@@ -2,9 +2,6 @@
 
 The header is JSON: format, version, the library's version, plain values and a SHA-256 over all of
 it and every array. Reading checks everything before it uses anything, and can never run code.
-
-Numbers of one array are mostly of like size: of large arrays of doubles the byte with the exponent
-is written apart and compressed, which saves a tenth of the file. The other bytes do not compress.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ import hashlib
 import json
 import os
 import re
-import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,8 +26,6 @@ Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
 VERSION = 9
-FEWEST_PARTED = 1000  # numbers of an array whose exponents are written apart
-REST, EXPONENTS = "|rest", "|exponents"  # after the name of such an array
 
 
 def write(
@@ -47,12 +41,10 @@ def write(
     """
     # A sorted dump, since the digest is over its text.
     text = json.dumps(values, sort_keys=True, allow_nan=False)
-    arrays = _parted(
-        {
-            name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-            for name, array in arrays.items()
-        }
-    )
+    arrays = {
+        name: np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+        for name, array in arrays.items()
+    }
     header = {
         "format": FORMAT,
         "version": str(VERSION),
@@ -110,12 +102,6 @@ def read(path: str | Path | bytes | BinaryIO) -> tuple[dict[str, Any], dict[str,
             "Take an intact copy."
         )
     try:
-        arrays = _joined(arrays)
-    except (LookupError, TypeError, ValueError, zlib.error) as error:
-        raise FileFormatError(
-            f"The arrays of {name!r} are not what `save()` writes ({error})."
-        ) from error
-    try:
         return json.loads(text, parse_constant=_no_number), arrays
     except (ValueError, RecursionError) as error:
         raise FileFormatError(f"The header of {name!r} is not JSON ({error}).") from error
@@ -133,42 +119,6 @@ def _opened(path: str | Path | bytes | BinaryIO) -> tuple[dict[str, Any], dict[s
     arrays = from_bytes(data)  # which checks all sizes
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")]).get("__metadata__") or {}
     return header, arrays if header.get("format") == FORMAT else {}
-
-
-def _parted(arrays: dict[str, Array]) -> dict[str, Array]:
-    """What is written: of large arrays of doubles, the exponents' bytes apart and compressed."""
-    written: dict[str, Array] = {}
-    for name, array in arrays.items():
-        if array.dtype != np.float64 or array.size < FEWEST_PARTED:
-            written[name] = array
-            continue
-        numbers = array.reshape(-1).view(np.uint8).reshape(*array.shape, 8)
-        written[name + REST] = np.ascontiguousarray(numbers[..., :7])
-        compressed = zlib.compress(numbers[..., 7].tobytes(), level=1)
-        written[name + EXPONENTS] = np.frombuffer(compressed, np.uint8)
-    return written
-
-
-def _joined(written: dict[str, Array]) -> dict[str, Array]:
-    """The arrays that `_parted` took apart."""
-    arrays, written = {}, dict(written)
-    for name in [name for name in written if name.endswith(REST)]:
-        rest = written.pop(name)
-        compressed = written.pop(name.removesuffix(REST) + EXPONENTS)
-        if not (rest.dtype == compressed.dtype == np.uint8 and rest.shape[-1:] == (7,)):
-            raise ValueError(f"{name!r} must be seven bytes of each number")
-        numbers = np.empty((*rest.shape[:-1], 8), np.uint8)
-        size = numbers.size // 8
-        reader = zlib.decompressobj()
-        exponents = reader.decompress(compressed.tobytes(), size + 1)  # no more than there are
-        if len(exponents) != size or not reader.eof or reader.unused_data:
-            raise ValueError(f"{name!r} must have one exponent for each number")
-        numbers[..., :7] = rest
-        numbers[..., 7] = np.frombuffer(exponents, np.uint8).reshape(rest.shape[:-1])
-        arrays[name.removesuffix(REST)] = numbers.view("<f8")[..., 0]
-    if both := set(arrays) & set(written):
-        raise ValueError(f"{min(both)!r} is there twice")
-    return {**written, **arrays}
 
 
 def _no_number(word: str) -> None:

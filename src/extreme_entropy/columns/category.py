@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
 from ..errors import InputError
+from ..shapes import Indices, Logs, Scalar, Unscaled
 from .cells import Cells, ValueProfile
 from .kind import ColumnKind, EncodedPart, Seen
 from .statistics import N_FOLDS, CategoryCounts, ColumnStats
@@ -49,7 +50,8 @@ class Category(ColumnKind):
     widest = SETTINGS.most_flags
     is_counted = True
 
-    labels: tuple[Any, ...] | None = None  # in the order of their codes; None: numbers are codes
+    # In the order of their codes; None: numbers are codes.
+    labels: tuple[Annotated[Any, Scalar()], ...] | None = None
 
     @property
     def is_labelled(self) -> bool:
@@ -101,11 +103,12 @@ def _order(label: Any) -> tuple[str, Any]:
 class EncodedCategory:
     """A column of categories. The last two rows of its tables are for missing and unseen values."""
 
-    column: int
-    values: Array  # those with a meaning of their own, increasing   (K,)
-    own: Array  # the 0/1 column of each, −1 where it has none   (K + 2,)
+    column: Annotated[int, Indices(below="d")]
+    values: Annotated[Array, Unscaled("K", increasing=True)]  # those with a meaning of their own
+    own: Annotated[Array, Indices("K+2", least=-1)]  # the 0/1 column of each, −1 where it has none
     n_own: int
-    log_odds: Array  # by fold that is left out; the last leaves none out   (K + 2, N_FOLDS + 1, q)
+    # By fold that is left out; the last leaves none out.
+    log_odds: Annotated[Array, Logs("K+2", N_FOLDS + 1, None)]
 
     @property
     def needs_folds(self) -> bool:

@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..shapes import Indices, OneOf
 from .cells import Cells, local_time, seconds
 from .kind import ColumnKind, EncodedPart, Seen
 from .statistics import ColumnStats
@@ -80,8 +81,8 @@ def _iso_dates(labels: Sequence[Any]) -> Array | None:
 class EncodedDate:
     """A column of dates, and the parts of it that are used."""
 
-    column: int
-    parts: tuple[str, ...]  # "days" first, then others of PARTS
+    column: Annotated[int, Indices(below="d")]
+    parts: tuple[Annotated[str, OneOf("days", "month", "weekday", "hour")], ...]  # "days" first
     needs_folds: ClassVar[bool] = False
 
     @property

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from ..shapes import Among, Count, Unscaled
+from .category import EncodedCategory
+from .date import EncodedDate
 from .kind import ColumnKind, EncodedPart, Seen
 from .kinds import KINDS
 from .number import EncodedGaps, EncodedNumbers, Number
@@ -27,15 +30,18 @@ class EncodingSettings:
 
 
 SETTINGS = EncodingSettings()
+ENCODED: list[type] = [EncodedNumbers, EncodedGaps, EncodedDate, EncodedCategory]  # in their order
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
     """Columns of X as those that are scaled, which without categories and gaps are the same."""
 
-    kinds: tuple[ColumnKind, ...] | None  # of each column; None where all are numbers
-    typical: Array  # the median of each column, or its most frequent category   (d,)
-    parts: tuple[EncodedPart, ...]  # side by side: numbers, their gaps, then kind after kind
+    # Of each column; None where all are numbers.
+    kinds: Annotated[tuple[Annotated[ColumnKind, Among(KINDS)], ...] | None, Count("d")]
+    # The median of each column, or its most frequent category.
+    typical: Annotated[Array, Unscaled("d", gaps=True)]
+    parts: tuple[Annotated[EncodedPart, Among(ENCODED)], ...]  # side by side
 
     @property
     def d(self) -> int:

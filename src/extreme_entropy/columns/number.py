@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..shapes import Indices
 from .kind import ColumnKind, Seen
 from .statistics import ColumnStats, has_gaps
 
@@ -36,7 +37,7 @@ class Boolean(Number):
 class EncodedNumbers:
     """Columns of numbers."""
 
-    columns: Array  # increasing
+    columns: Annotated[Array, Indices(None, below="d", increasing=True)]
     needs_folds: ClassVar[bool] = False
 
     def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:
@@ -55,7 +56,7 @@ class EncodedNumbers:
 class EncodedGaps:
     """Columns whose missing values are marked."""
 
-    columns: Array  # increasing
+    columns: Annotated[Array, Indices(None, below="d", increasing=True)]
     needs_folds: ClassVar[bool] = False
 
     def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:

@@ -9,19 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import fields, is_dataclass
 from importlib import import_module
 from numbers import Integral, Real
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
+from ..shapes import Scalar, require
 from .base import EntropyClassifier
-from .schema import FIELDS, Scalar, require
+from .schema import PARTS, types_of
+from .storing import Storable
 
 Array = np.ndarray[Any, Any]
 
@@ -31,45 +32,44 @@ CLASSIFIERS = {
     "EEKMClassifier": "extreme_entropy.estimators.eekm",
     "ExtremeEntropyClassifier": "extreme_entropy.estimators.classifier",
 }
-PARTS = {cls.__name__: cls for cls in FIELDS}
 SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
 WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 FEWEST_HALVED = 8  # rows of a square array of which only half is written
 LONGEST_LABEL = 1000  # characters, which each predicted label takes
-WIDTHS = f"'|O' or '<U' and at most {LONGEST_LABEL}"
+# What else classifiers and searches hold, by the module it lies in; many are above this one.
+BESIDE = {
+    "estimators.fitted": ("Learned", "Solved"),
+    "machine.predictor": ("Predictor",),
+    "selection.divergence_search": ("DivergenceSearch",),
+    "selection.eekm_cv": ("EEKMClassifierCV",),
+    "selection.eem_cv": ("EEMClassifierCV",),
+    "selection.path": ("Path",),
+}
+# For tools that put an estimator together only from types they are told to trust, as skops does,
+# and mlflow with it. None of these runs code when it is put together.
+TRUSTED_TYPES: list[str] = sorted(
+    [
+        *(f"{module}.{name}" for name, module in CLASSIFIERS.items()),
+        *(f"{part.__module__}.{name}" for name, part in PARTS.items()),
+        *(f"extreme_entropy.{module}.{name}" for module, names in BESIDE.items() for name in names),
+    ]
+)
 
 
-class Savable(Protocol):
-    """A classifier that can be written to a file."""
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-
-    def fitted_parts(self) -> dict[str, Any]:
-        """All that was learnt, by name: plain values, arrays and dataclasses of `schema`."""
-
-    def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
-        """Become fitted; ValueError unless these are the parts of one such classifier."""
-
-
-def save(estimator: Savable, path: str | Path | BinaryIO) -> None:
+def save(estimator: Storable, path: str | Path | BinaryIO) -> None:
     """Write a fitted classifier to a file."""
-    persistence.write(path, *pack(estimator))
+    values, arrays = pack(estimator)
+    persistence.write(path, values, arrays)
 
 
-def pack(estimator: Savable, **options: bool) -> tuple[dict[str, Any], dict[str, Array]]:
-    """A fitted classifier as plain values and arrays, which `unpack` takes.
-
-    Options are those of its `fitted_parts`.
-    """
+def pack(estimator: Storable, *, solved: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
+    """A fitted classifier as plain values and arrays, which `unpack` takes."""
     check_is_fitted(estimator)
-    fitted = estimator.fitted_parts(**options)
+    parameters, fitted = plain_parameters(estimator), estimator.fitted_parts(solved=solved)
     arrays: dict[str, Array] = {}
     values = {
         "estimator": type(estimator).__name__,
-        "parameters": {
-            name: _pack(value, f"parameters.{name}", arrays)
-            for name, value in plain_parameters(estimator).items()
-        },
+        "parameters": {k: _pack(v, f"parameters.{k}", arrays) for k, v in parameters.items()},
         "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
     try:
@@ -82,13 +82,11 @@ def pack(estimator: Savable, **options: bool) -> tuple[dict[str, Any], dict[str,
     return values, arrays
 
 
-def plain_parameters(estimator: Savable) -> dict[str, Any]:
+def plain_parameters(estimator: Storable) -> dict[str, Any]:
     """All parameters; a generator, which cannot be written down, has done its work."""
     parameters = estimator.get_params(deep=False)
-    return {
-        name: None if isinstance(value, np.random.RandomState) else value
-        for name, value in parameters.items()
-    }
+    drawn = {k: None for k, v in parameters.items() if isinstance(v, np.random.RandomState)}
+    return parameters | drawn
 
 
 def load(path: str | Path | bytes | BinaryIO) -> Any:
@@ -119,7 +117,8 @@ def load(path: str | Path | bytes | BinaryIO) -> Any:
     >>> bool((again.predict_proba(X) == classifier.predict_proba(X)).all())
     True
     """
-    return unpack(*persistence.read(path), persistence.name_of(path))
+    values, arrays = persistence.read(path)
+    return unpack(values, arrays, persistence.name_of(path))
 
 
 def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -> EntropyClassifier:
@@ -133,10 +132,7 @@ def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -
         fitted = {k: _unpack(v, arrays) for k, v in values["fitted"].items()}
         require(not arrays, "each array", "a part of the classifier", next(iter(arrays), ""))
         kind = getattr(import_module(CLASSIFIERS[name]), name)
-        known = kind().get_params(deep=False)
-        require(
-            set(parameters) == set(known), "parameters", " and ".join(known), sorted(parameters)
-        )
+        require_names(parameters, kind().get_params(deep=False), "parameters")
         estimator = kind(**parameters)
         estimator._validate_params()
         return estimator.set_fitted_parts(fitted)
@@ -157,73 +153,69 @@ def understood(path: str | Path) -> Iterator[None]:
 
 def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     """A value as JSON; arrays go to `arrays` under their name."""
-    if value is None or isinstance(value, str | bool):
-        return value
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, Integral):
-        return int(value)
-    if isinstance(value, Real):
-        return float(value)
-    if isinstance(value, np.ndarray) and value.dtype.kind in "biuf":
-        half, arrays[name] = _halved(value)
-        return {"array": name, "half": half} if half else {"array": name}
+    if value is None or isinstance(value, str | Real | np.generic):
+        return None if value is None else _label(value)
     if isinstance(value, np.ndarray):
-        if value.dtype.kind == "U" and value.dtype.itemsize > 4 * LONGEST_LABEL:
-            raise InputError(
-                f"Labels must be of a type of at most {LONGEST_LABEL} characters to be saved; "
-                f"{name} is {value.dtype}. Give them shorter names."
-            )
-        return {"labels": [_label(item) for item in value.tolist()], "dtype": value.dtype.str}
-    if isinstance(value, tuple | list):
-        parts = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
-        return {type(value).__name__: parts}
+        return _pack_array(value, name, arrays)
     if isinstance(value, dict):
-        items = [
-            [_label(k), _pack(v, f"{name}.{i}", arrays)] for i, (k, v) in enumerate(value.items())
-        ]
-        return {"dict": items}
-    if is_dataclass(value) and type(value).__name__ in PARTS:
-        inside = {
-            f.name: _pack(getattr(value, f.name), f"{name}.{f.name}", arrays) for f in fields(value)
-        }
-        return {"part": type(value).__name__, "fields": inside}
-    raise InputError(
-        f"A saved classifier holds numbers, strings and arrays only, never code; {name} is "
-        f"{type(value).__name__}. Those with activations or kernels of your own can be pickled."
-    )
+        items = _pack(list(value.values()), name, arrays)["list"]
+        return {"dict": [[_label(key), item] for key, item in zip(value, items, strict=True)]}
+    if isinstance(value, tuple | list):
+        items = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
+        return {"tuple" if isinstance(value, tuple) else "list": items}
+    kind: Any = type(value)
+    if kind not in PARTS.values():
+        raise InputError(
+            f"A saved classifier holds numbers, strings and arrays only, never code; {name} is "
+            f"{kind.__name__}. Those with activations or kernels of your own can be pickled."
+        )
+    packed = {k: _pack(getattr(value, k), f"{name}.{k}", arrays) for k in types_of(kind)}
+    return {"part": kind.__name__, "fields": packed}
+
+
+def _pack_array(array: Array, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
+    """Labels, or where an array of numbers is: half of it, if the other half follows from that."""
+    if array.dtype.kind in "biuf":
+        half, arrays[name] = _halved(array)
+        return {"array": name, "half": half} if half else {"array": name}
+    if array.dtype.kind == "U" and array.dtype.itemsize > 4 * LONGEST_LABEL:
+        raise InputError(
+            f"Labels must be of a type of at most {LONGEST_LABEL} characters to be saved; "
+            f"{name} is {array.dtype}. Give them shorter names."
+        )
+    return {"labels": [_label(item) for item in array.tolist()], "dtype": array.dtype.str}
 
 
 def _halved(array: Array) -> tuple[str, Array]:
-    """An array; of a square one the half that it follows from, and which half that is."""
+    """What a square array is, and its upper half; or nothing, and the array."""
     n = len(array) if array.ndim else 0
-    if array.dtype.kind != "f" or array.shape != (n, n) or n < FEWEST_HALVED:
-        return "", array
-    lower = np.tri(n, dtype=bool)
-    if np.array_equal(array, array.T):
-        return "symmetric", array[lower]
-    if not array[~lower].any():
-        return "lower", array[lower]
-    return ("", array) if array[~lower.T].any() else ("upper", array[lower.T])
+    if array.dtype.kind == "f" and n >= FEWEST_HALVED and array.shape == (n, n):
+        upper = ~np.tri(n, k=-1, dtype=bool)
+        if np.array_equal(array, array.T):
+            return "symmetric", array[upper]
+        if not array[~upper].any():
+            return "triangular", array[upper]
+    return "", array
 
 
-def _whole(kind: str, half: Array) -> Array:
+def _whole(half: Array, kind: str) -> Array:
     """The square array that `_halved` took a half of."""
     n = int((8 * half.size + 1) ** 0.5) // 2
     require(half.shape == (n * (n + 1) // 2,), "half of a matrix", "n (n + 1) / 2", half.shape)
-    lower, array = np.tri(n, dtype=bool), np.zeros((n, n), half.dtype)
-    array[lower if kind != "upper" else lower.T] = half
+    upper, array = ~np.tri(n, k=-1, dtype=bool), np.zeros((n, n), half.dtype)
+    array[upper] = half
     if kind == "symmetric":
-        array.T[lower] = half
+        array.T[upper] = half
     return array
 
 
 def _label(value: Any) -> Any:
-    """A class label or feature name as JSON."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, str | bool | int | float):
+    """A number, a text or a truth value as JSON."""
+    value = value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, str | bool):
         return value
+    if isinstance(value, Real):
+        return int(value) if isinstance(value, Integral) else float(value)
     raise InputError(
         f"Labels must be strings, numbers or booleans to be saved; got {type(value).__name__}."
     )
@@ -231,26 +223,24 @@ def _label(value: Any) -> Any:
 
 def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
     """A value from JSON; each array is taken out of `arrays`, so that none is used twice."""
-    if not isinstance(packed, dict):
-        return packed
-    match packed:
-        case {"array": name, **rest} if not rest:
+    match sorted(packed.items()) if isinstance(packed, dict) else ():
+        case [("array", name)]:
             return arrays.pop(name)
-        case {"array": name, "half": "lower" | "upper" | "symmetric" as kind, **rest} if not rest:
-            return _whole(kind, arrays.pop(name))
-        case {"labels": labels, "dtype": dtype, **rest} if not rest:
+        case [("array", name), ("half", "symmetric" | "triangular" as kind)]:
+            return _whole(arrays.pop(name), kind)
+        case [("dtype", dtype), ("labels", labels)]:
             return _labels(labels, dtype)
-        case {"tuple": items, **rest} if not rest:
+        case [("tuple", items)]:
             return tuple(_unpack(item, arrays) for item in items)
-        case {"list": items, **rest} if not rest:
+        case [("list", items)]:
             return [_unpack(item, arrays) for item in items]
-        case {"dict": items, **rest} if not rest:
+        case [("dict", items)]:
             return {label: _unpack(item, arrays) for label, item in items}
-        case {"part": name, "fields": inside, **rest} if not rest:
-            rules = FIELDS[PARTS[name]]
-            require(set(inside) == set(rules), name, " and ".join(rules), sorted(inside))
+        case [("fields", inside), ("part", name)]:
+            require_names(inside, types_of(PARTS[name]), name)
             return PARTS[name](**{key: _unpack(item, arrays) for key, item in inside.items()})
-    raise ValueError(f"a value must be of a known kind; it has {sorted(packed)}")
+    require(not isinstance(packed, dict), "a value", "of a known kind", packed)
+    return packed
 
 
 def _labels(labels: Any, dtype: Any) -> Array:
@@ -260,8 +250,14 @@ def _labels(labels: Any, dtype: Any) -> Array:
         Scalar().check(label, {}, "a label")
     if dtype == "|O":
         return np.array(labels, dtype=object)
-    length = re.fullmatch("<U([0-9]{1,4})", str(dtype))
-    require(length and int(length[1]) <= LONGEST_LABEL, "the type of labels", WIDTHS, dtype)
+    width = re.fullmatch("<U([0-9]{1,4})", str(dtype))
+    allowed = f"'|O' or '<U' and at most {LONGEST_LABEL}"
+    require(width and int(width[1]) <= LONGEST_LABEL, "the type of labels", allowed, dtype)
     text = np.array(labels, dtype=dtype)
     require(text.tolist() == labels, "labels", f"text of type {dtype}", labels)
     return text
+
+
+def require_names(came: dict[str, Any], known: dict[str, Any], where: str) -> None:
+    """Raise ValueError unless these are all that there must be."""
+    require(set(came) == set(known), where, " and ".join(known), sorted(came))

@@ -1,426 +1,179 @@
-"""What a saved classifier may hold: types, sizes that fit together, ranges.
+"""What a saved classifier may hold: what the types of its parts say, and `LAWS` that they cannot.
 
-`FIELDS` names every field of every dataclass that is ever built from a file. A size has a name and
-is the same wherever it is named; in parts of `FRESH` some names stand for sizes of that part alone.
-`LAWS` says what else must hold of parts whose fields are right. `check` does the rest.
+Parts of a file are the dataclasses that types lead to from `Fitted`; each field says beside it what
+it may hold (`shapes`). A class with a field that does not, such as a function of the user's own, is
+no part of any file. A name of a size belongs to the outermost part with a field that names it, and
+is the same number in all that lies inside.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from itertools import combinations
-from typing import Any, Protocol
+from types import NoneType, UnionType
+from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from ..columns.category import Category, EncodedCategory
-from ..columns.date import PARTS, Date, EncodedDate
-from ..columns.encoding import Encoding
-from ..columns.number import EncodedGaps, EncodedNumbers
-from ..columns.number import Number as NumberKind
+from ..columns.date import Date
+from ..columns.encoding import ENCODED, Encoding
+from ..columns.kind import ColumnKind
+from ..columns.number import Number
 from ..columns.statistics import N_FOLDS
-from ..columns.unused import Empty, Identifier
-from ..features.content import ContentHash
-from ..features.feature_map import FeatureMap, HeldRows
-from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.feature_map import FeatureMap
 from ..features.layers import Features, Part
-from ..features.neurons import Radial, Relu, Sigmoid, Similarity
-from ..features.scaling import BINS, Affine, Identity, Quantile, Shift
+from ..features.neurons import Radial
+from ..features.scaling import BINS, Quantile
 from ..features.trees import Tree
-from ..machine.decision import GaussianPair, Line
-from ..machine.machine import Leaf, Machine
+from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
-from ..moments.summary import ClassCounts, ClassMoments, FoldMoments, Summary
+from ..moments.summary import ClassCounts, FoldMoments, Summary
+from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Scalar, Sizes, require
 
 Array = np.ndarray[Any, Any]
-Sizes = dict[str, int]
 
-LARGEST = 1e100  # so that products of a few numbers are finite
-FINITE = float(np.finfo(float).max)
-TINY = float(np.finfo(float).smallest_subnormal)
-ROUNDING = 1e-6  # and more
-HALF = re.compile("[\ud800-\udfff]")  # of a character
-LOG = 700.0  # the largest number whose exponential is finite, and a little less
-
-
-def require(holds: Any, where: str, what: str, came: Any) -> None:
-    """Raise ValueError unless it holds, with a clause that says what must and what came."""
-    if isinstance(came, np.ndarray):
-        came = f"an array of {came.dtype} and shape {came.shape}"
-    if not holds:
-        raise ValueError(f"{where} must be {what}; it is {str(came)[:80]}")
-
-
-def is_text(value: Any) -> bool:
-    """Whether it is a string of whole characters, which can be written anywhere."""
-    return isinstance(value, str) and not HALF.search(value)
-
-
-class Rule(Protocol):
-    """What a value must be."""
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None: ...
+PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: Scalar(bool)}
 
 
 @dataclass(frozen=True)
-class Number:
-    """A number in a range."""
+class Fitted:
+    """What is saved of a fitted classifier, beside its parameters."""
 
-    least: float = -LARGEST
-    most: float = LARGEST
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        inside = type(value) in (int, float) and self.least <= value <= self.most
-        require(inside, where, f"a number from {self.least:g} to {self.most:g}", value)
-
-
-@dataclass(frozen=True)
-class Whole:
-    """A whole number in a range, below a size, or equal to one."""
-
-    least: int = 0
-    most: int = 2**63 - 1
-    below: str | None = None
-    equal: str | None = None
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        most = self.most if self.below is None else sizes[self.below] - 1
-        inside = type(value) is int and self.least <= value <= most
-        require(inside, where, f"a whole number from {self.least} to {most}", value)
-        if self.equal is not None:
-            require(fits(self.equal, value, sizes), where, f"{sizes[self.equal]}", value)
+    classes_: Annotated[Array, Labels("classes")]
+    n_features_in_: Annotated[int, Count("d")]
+    feature_map_: FeatureMap
+    summary_: Summary | ClassCounts
+    is_twin: bool
+    machine: Machine | None
+    feature_names_in_: Annotated[Array | None, Labels("d", names=True)] = None
 
 
-@dataclass(frozen=True)
-class Text:
-    """A string, one of those named if some are."""
-
-    allowed: Collection[str] = ()
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = is_text(value) and (value in self.allowed or not self.allowed)
-        require(known, where, " or ".join(map(repr, self.allowed)) or "text", value)
+# -------------------------------------------------------------------- types
 
 
-class Scalar:
-    """A label, or a name."""
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = is_text(value) or isinstance(value, bool | int | float)
-        require(known and value == value, where, "text, a number or a truth value", value)
-
-
-class Flag:
-    """True or False."""
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        require(isinstance(value, bool), where, "true or false", value)
+@cache
+def types_of(part: type) -> dict[str, Any]:
+    """The annotated types of the fields of a dataclass, by their names."""
+    hints = get_type_hints(part, include_extras=True)
+    return {field.name: hints[field.name] for field in fields(part)}
 
 
-class Numbers:
-    """An array of such a shape, whose numbers lie in a range; sizes are names, numbers or None."""
-
-    dtypes: tuple[str, ...] = ("float64",)
-    shape: tuple[str | int | None, ...]
-    least: float
-    most: float | str
-    gaps: bool
-
-    def __init__(
-        self,
-        *shape: str | int | None,
-        least: float = -LARGEST,
-        most: float | str = LARGEST,
-        gaps: bool = False,
-    ) -> None:
-        self.shape, self.least, self.most, self.gaps = shape, least, most, gaps
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        typed = isinstance(value, np.ndarray) and value.dtype.name in self.dtypes
-        require(typed, where, f"an array of {self.dtypes[0]}", value)
-        shaped = value.ndim == len(self.shape) and all(
-            fits(name, n, sizes) for name, n in zip(self.shape, value.shape, strict=True)
-        )
-        wanted = ", ".join(
-            str(sizes.get(str(name), "any" if name is None else name)) for name in self.shape
-        )
-        require(shaped, where, f"of shape ({wanted})", value)
-        most = sizes[self.most] - 1 if isinstance(self.most, str) else self.most
-        value = value[~np.isnan(value)] if self.gaps else value
-        if value.size:
-            low, high = value.min().item(), value.max().item()  # NaN, if there is one
-            inside = f"numbers from {self.least:g} to {most:g}"
-            require(self.least <= low and high <= most, where, inside, f"{low:g} to {high:g}")
+@cache
+def is_stored(part: Any) -> bool:
+    """Whether it is a dataclass whose fields all say what they may hold."""
+    return is_dataclass(part) and all(map(_says_all, types_of(part).values()))  # type: ignore[arg-type]
 
 
-class Indices(Numbers):
-    """The same of whole numbers from 0, or `least`."""
-
-    dtypes: tuple[str, ...] = (
-        "int64",
-        "int32",
-        "int16",
-        "int8",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-    )
-
-    def __init__(
-        self, *shape: str | int | None, least: int = 0, most: float | str = 2.0**62
-    ) -> None:
-        super().__init__(*shape, least=least, most=most)
+def _says_all(kind: Any) -> bool:
+    """Whether a type says what its values may hold."""
+    origin, inner = get_origin(kind), get_args(kind)
+    if origin is Annotated:
+        return not isinstance(inner[1], Count) or _says_all(inner[0])
+    if origin in (tuple, Union, UnionType):
+        return all(map(_says_all, set(inner) - {..., NoneType}))
+    return kind in PLAIN or is_dataclass(kind)
 
 
-@dataclass(frozen=True)
-class Maybe:
-    """None, or what another rule says."""
-
-    rule: Rule
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        if value is not None:
-            self.rule.check(value, sizes, where)
+def _inside(kind: Any) -> Iterator[Any]:
+    """A type, and all that it is made of."""
+    yield kind
+    inner = get_args(kind)
+    for part in inner[1].classes if isinstance(inner[1:] and inner[1], Among) else inner:
+        yield from _inside(part)
 
 
-@dataclass(frozen=True)
-class Each:
-    """A tuple of so many of a kind."""
-
-    rule: Rule
-    count: str | int | None = None
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        require(isinstance(value, tuple), where, "a tuple", type(value).__name__)
-        same = fits(self.count, len(value), sizes)
-        require(same, where, f"{sizes.get(str(self.count), self.count)} parts", len(value))
-        for i, one in enumerate(value):
-            self.rule.check(one, sizes, f"{where}[{i}]")
+def _parts(kind: Any) -> Iterator[type]:
+    """The dataclasses that files may hold where there is such a type."""
+    for part in filter(is_stored, _inside(kind)):
+        yield part
+        for inner in types_of(part).values():
+            yield from _parts(inner)
 
 
-class One:
-    """A dataclass among some, all of whose fields are right."""
-
-    def __init__(self, *kinds: type) -> None:
-        self.kinds = kinds
-
-    def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        kind = type(value)
-        names = " or ".join(one.__name__ for one in self.kinds)
-        require(kind in self.kinds, where, names, kind.__name__)
-        if kind in FRESH:
-            sizes = {name: n for name, n in sizes.items() if name not in FRESH[kind]}
-        for name, rule in FIELDS[kind].items():
-            rule.check(getattr(value, name), sizes, f"{where}.{name}")
-        if kind in LAWS:
-            what, law = LAWS[kind]
-            require(law(value, sizes), where, what, "not")
+PARTS = {part.__name__: part for part in _parts(Fitted) if part is not Fitted}
 
 
-def fits(name: str | int | None, n: int, sizes: Sizes) -> bool:
-    """Whether n is the size of this name, which may be "size+2"; a new name becomes n."""
-    if name is None or isinstance(name, int):
-        return name is None or n == name
-    name, _, more = name.partition("+")
-    n -= int(more or 0)
-    return sizes.setdefault(name, n) == n
+@cache
+def _sizes_of(part: type) -> frozenset[str]:
+    """The names of sizes that fields of a dataclass name."""
+    bounds = (inner for kind in types_of(part).values() for inner in _inside(kind))
+    sizes = (size for bound in bounds if isinstance(bound, Bound) for size in bound.sizes)
+    return frozenset(size.partition("+")[0] for size in sizes if isinstance(size, str))
 
 
-def increases(values: Array) -> bool:
-    return bool((values[1:] > values[:-1]).all())
+def check(kind: Any, value: Any, sizes: Sizes, where: str) -> None:
+    """Raise ValueError unless a value is what its annotated type says."""
+    kind, bound = get_args(kind) if get_origin(kind) is Annotated else (kind, None)
+    options = get_args(kind) if get_origin(kind) in (Union, UnionType) else (kind,)
+    options = bound.classes if isinstance(bound, Among) else options
+    if value is None and NoneType in options:
+        return
+    if parts := list(filter(is_stored, options)):
+        names = " or ".join(part.__name__ for part in parts)
+        require(type(value) in parts, where, names, type(value).__name__)
+        return _check_fields(value, sizes, where)
+    [kind] = set(options) - {NoneType}
+    if get_origin(kind) is tuple:
+        return _check_tuple(get_args(kind), bound, value, sizes, where)
+    (bound or PLAIN[kind]).check(value, sizes, where)
 
 
-in_units: partial[Numbers] = partial(Numbers, least=-FINITE, most=FINITE)  # of the user's own
-ENCODED = (EncodedNumbers, EncodedGaps, EncodedDate, EncodedCategory)
-LAYERS = (Cosine, Laplacian, Polynomial, Radial, Relu, Sigmoid, Similarity)
-PHI: dict[str, Rule] = {
-    "content": One(ContentHash),
-    "encoding": One(Encoding),
-    "scaling": One(Affine, Identity, Quantile, Shift),
-}
-DECISION: dict[str, Rule] = {
-    "log_priors": Numbers("classes", least=-2 * LOG, most=LOG),
-    "log_costs": Numbers("classes", least=-2 * LOG, most=2 * LOG),
-    "cost_matrix": Maybe(Numbers("classes", "classes", least=0, most=FINITE)),
-    "curves": Each(One(GaussianPair, Line), "pairs"),
-    "pairs": Each(Each(Whole(), 2), "pairs"),
-    "diagnostics": Each(Text(("degenerate", "one row", "not cross-fitted"))),
-}
-FIELDS: dict[type, dict[str, Rule]] = {
-    ContentHash: {
-        "seed": Whole(most=2**64 - 1),
-        "low": in_units("d"),
-        "per_unit": Numbers("d", least=0, most=np.inf),
-    },
-    NumberKind: {},
-    Date: {},
-    Category: {"labels": Maybe(Each(Scalar()))},
-    Identifier: {"reason": Text()},
-    Empty: {},
-    EncodedNumbers: {"columns": Indices(None, most="d")},
-    EncodedGaps: {"columns": Indices(None, most="d")},
-    EncodedDate: {"column": Whole(below="d"), "parts": Each(Text(PARTS))},
-    EncodedCategory: {
-        "column": Whole(below="d"),
-        "values": in_units("values"),
-        "own": Indices("values+2", least=-1),
-        "n_own": Whole(),
-        "log_odds": Numbers("values+2", N_FOLDS + 1, None, least=-2 * LOG, most=2 * LOG),
-    },
-    Encoding: {
-        "kinds": Maybe(Each(One(NumberKind, Date, Category, Identifier, Empty), "d")),
-        "typical": in_units("d", gaps=True),
-        "parts": Each(One(*ENCODED)),
-    },
-    Identity: {"d": Whole(equal="encoded")},
-    Shift: {"origin": in_units("encoded")},
-    Affine: {
-        "offset": in_units("encoded"),
-        "factor": in_units("encoded", least=0),
-    },
-    Quantile: {
-        "offset": in_units("encoded"),
-        "factor": in_units("encoded", least=0),
-        "first": Numbers("encoded", least=0),
-        "last": Numbers("encoded", least=0),
-        "even": Indices("even", most="encoded"),
-        "heights": Numbers("bins"),
-        "slopes": Numbers("bins", least=-ROUNDING, most=1 + ROUNDING),
-        "uneven": Indices("uneven", most="encoded"),
-        "knots": in_units("knots"),
-        "levels": Numbers("knots", least=0, most=1),
-        "starts": Indices("uneven+1"),
-    },
-    Sigmoid: {"weights": Numbers("seen", "hidden"), "biases": Numbers("hidden")},
-    Relu: {"weights": Numbers("seen", "hidden"), "biases": Numbers("hidden")},
-    Radial: {
-        "columns": Numbers("seen+2", "hidden"),
-        "log_height": Number(-LOG, LOG),
-        "n_linear": Whole(),
-    },
-    Similarity: {
-        "kind": Text(("tanimoto", "sorensen")),
-        "centres": Numbers("seen", "hidden"),
-    },
-    Laplacian: {
-        "landmarks": Numbers("hidden", "seen"),
-        "rates": Numbers("hidden", least=0),
-        "log_height": Number(-LOG, LOG),
-    },
-    Polynomial: {
-        "landmarks": Numbers("hidden", "seen"),
-        "gamma": Number(),
-        "constant": Number(),
-        "degree": Whole(1, 3),
-    },
-    Cosine: {"landmarks": Numbers("hidden", "seen"), "origin": Number()},
-    Part: {
-        "columns": Maybe(Indices("seen", most="encoded")),
-        "weights": Maybe(Numbers("seen", least=0)),
-        "layer": One(*LAYERS),
-        "whitening": Maybe(Numbers("hidden", "hidden")),
-    },
-    Features: {"parts": Each(One(Part))},
-    Tree: {
-        "columns": Indices("nodes", most="encoded"),
-        "thresholds": Numbers("nodes"),
-        "children": Indices("nodes", 2, least=-(2**62)),
-    },
-    HeldRows: {
-        "Z": Numbers("held", "encoded"),
-        "labels": Indices("held", most="classes"),
-        "folds": Indices("held", most=N_FOLDS - 1),
-        "counts": Numbers("held", least=TINY),
-    },
-    FeatureMap: {
-        **PHI,
-        "trees": Each(One(Tree), "trees"),
-        "leaves": Each(One(Features)),
-        "held": One(HeldRows),
-        "relevance": Maybe(Numbers("encoded", least=0)),
-    },
-    ClassMoments: {
-        "n": Number(0),
-        "mean": Numbers("h"),
-        "scatter": Numbers("h", "h", least=-(LARGEST**1.5), most=LARGEST**1.5),
-        "cubic": in_units("h"),
-        "quartic": Number(-FINITE, FINITE),
-        "squares": Number(0),
-        "n_error": Number(0),
-        "scatter_error": Number(0, LARGEST**1.5),
-        "quartic_error": Number(0, FINITE),
-    },
-    RowSketch: {
-        "level": Whole(most=63),
-        "keys": Indices("rows", most=2.0**64),
-        "weights": Numbers("rows", least=TINY),
-        "squares": Numbers("rows", least=0),
-    },
-    FoldMoments: {"cells": Each(Each(One(ClassMoments), "folds"), "classes")},
-    Summary: {
-        "leaves": Each(One(FoldMoments)),
-        "n_leaves": Each(Whole(1), "trees"),
-        "rows": One(RowSketch),
-    },
-    ClassCounts: {"learnt": Numbers("classes", least=TINY)},
-    GaussianPair: {"means": Each(Number(), 2), "variances": Each(Number(1 / LARGEST), 2)},
-    Line: {"factor": Number(), "variance": Number(1 / LARGEST)},
-    Leaf: {
-        "operators": Numbers("own pairs", "h"),
-        "columns": Indices("own pairs", most="pairs"),
-        "curves": Each(One(GaussianPair, Line), "own pairs"),
-        "shifts": Numbers("pairs", least=-2 * LOG, most=2 * LOG),
-        "shrinkage": Numbers(None, least=0, most=1),
-        "ridges": Numbers("own pairs"),
-    },
-    Machine: {
-        **DECISION,
-        "leaves": Each(One(Leaf)),
-        "shares": Numbers("trees", "pairs", least=0, most=1),
-        "held_out": Each(Numbers(None, 2)),
-    },
-}
-# Sizes that each of these parts has for itself.
-FRESH: dict[type, tuple[str, ...]] = {
-    EncodedCategory: ("values",),
-    Part: ("seen", "hidden"),
-    Tree: ("nodes",),
-    RowSketch: ("rows",),
-    FoldMoments: ("h",),
-    Leaf: ("own pairs", "h"),
-}
+def _check_tuple(
+    kinds: tuple[Any, ...], count: Bound | None, value: Any, sizes: Sizes, where: str
+) -> None:
+    """Raise ValueError unless a value is a tuple of these types, or of any number of the first."""
+    require(isinstance(value, tuple), where, "a tuple", type(value).__name__)
+    alike = kinds[-1] is ...
+    count = count or Count(None if alike else len(kinds))
+    count.check(len(value), sizes, f"the length of {where}")
+    for i, item in enumerate(value):
+        check(kinds[0 if alike else i], item, sizes, f"{where}[{i}]")
+
+
+def _check_fields(part: Any, sizes: Sizes, where: str) -> None:
+    """Raise ValueError unless all fields of a part are right, and fit together."""
+    own: Any = type(part)
+    sizes = {name: [] for name in _sizes_of(own)} | sizes
+    for name, kind in types_of(own).items():
+        check(kind, getattr(part, name), sizes, f"{where}.{name}")
+    if own in LAWS:
+        what, law = LAWS[own]
+        require(law(part, sizes), where, what, "not")
+
+
+# -------------------------------------------------------------------- laws
 
 
 def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
-    """Whether each column is encoded once, as its kind says."""
-    kinds = encoding.kinds or (NumberKind(),) * encoding.d
-    at: dict[type, list[int]] = {NumberKind: [], Date: [], Category: [], Identifier: [], Empty: []}
-    for j, kind in enumerate(kinds):
-        at[type(kind)].append(j)
-    parts: dict[type, list[Any]] = {kind: [] for kind in ENCODED}
-    for part in encoding.parts:
-        parts[type(part)].append(part)
-    order = [ENCODED.index(type(part)) for part in encoding.parts]
-    gaps = np.array([j for part in parts[EncodedGaps] for j in part.columns], np.intp)
-    unknown = set(np.flatnonzero(np.isnan(encoding.typical)).tolist())
-    labelled = ((part, kinds[part.column].labels) for part in parts[EncodedCategory])
-    return (
-        order == sorted(order)
-        and [j for part in parts[EncodedNumbers] for j in part.columns] == at[NumberKind]
-        and [part.column for part in parts[EncodedDate]] == at[Date]
-        and [part.column for part in parts[EncodedCategory]] == at[Category]
-        and unknown.issubset(at[Category])
-        and increases(gaps)
-        and {*at[NumberKind], *at[Date]}.issuperset(gaps.tolist())
-        and all(
-            labels is None or set(part.values.tolist()) <= set(range(len(labels)))
-            for part, labels in labelled
-        )
+    """Whether each column is encoded once, as its kind says, and parts are in their order."""
+    kinds = encoding.kinds or (Number(),) * encoding.d
+    numbers, dates, categories = (
+        [j for j, kind in enumerate(kinds) if isinstance(kind, wanted)]
+        for wanted in (Number, Date, Category)
     )
+    columns: dict[type, list[int]] = {part: [] for part in ENCODED}
+    for part in encoding.parts:
+        columns[type(part)] += dict.fromkeys(part.columns.tolist())
+    of_numbers, of_gaps, of_dates, of_categories = columns.values()
+    order = [ENCODED.index(type(part)) for part in encoding.parts]
+    unknown = np.flatnonzero(np.isnan(encoding.typical)).tolist()
+    return (
+        [of_numbers, of_dates, of_categories] == [numbers, dates, categories]
+        and of_gaps == sorted({*of_gaps} & {*numbers, *dates})
+        and order == sorted(order)
+        and {*unknown} <= {*categories}
+        and all(_is_labelled(part, kinds) for part in encoding.parts)
+    )
+
+
+def _is_labelled(part: Any, kinds: tuple[ColumnKind, ...]) -> bool:
+    """Whether categories, if it is a part of those, are codes of the labels that they may have."""
+    kind = kinds[part.column] if isinstance(part, EncodedCategory) else None
+    labels = kind.labels if isinstance(kind, Category) else None
+    return labels is None or {*part.values.tolist()} <= {*range(len(labels))}
 
 
 def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
@@ -429,13 +182,9 @@ def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
     if starts[0] or starts[-1] != len(scaling.knots) or (np.diff(starts) < 2).any():
         return False
     steps[starts[1:-1] - 1] = True  # from one column to the next
-    return (
-        len(scaling.heights) == len(scaling.even) * (BINS + 1)
-        and increases(scaling.even)
-        and increases(scaling.uneven)
-        and bool(steps.all())
-        and bool((scaling.first <= scaling.last).all())
-    )
+    n_bins = len(scaling.even) * (BINS + 1)
+    ordered = steps.all() and (scaling.first <= scaling.last).all()
+    return len(scaling.heights) == n_bins and bool(ordered)
 
 
 def _is_tree(tree: Tree, sizes: Sizes) -> bool:
@@ -451,32 +200,43 @@ def _takes_turns(features: Features, sizes: Sizes) -> bool:
     return p > 0 and all(n and n == len(range(i, sum(own), p)) for i, n in enumerate(own))
 
 
-Law = tuple[str, Callable[[Any, Sizes], Any]]
-LAWS: dict[type, Law] = {
+def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
+    """Whether φ, sums and machine are of the same columns, trees, leaves and features."""
+    phi, summary, machine = fitted.feature_map_, fitted.summary_, fitted.machine
+    h = [features.h for features in phi.leaves]
+    if not fitted.n_features_in_:
+        return False
+    if isinstance(summary, Summary) and (
+        phi.n_leaves != summary.n_leaves or h != [leaf.h for leaf in summary.leaves]
+    ):
+        return False
+    if machine is None:
+        return isinstance(summary, Summary)
+    of_machine = [leaf.operators.shape[1] for leaf in machine.leaves]
+    return h == of_machine and len(machine.shares) == len(phi.trees)
+
+
+LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
+    Fitted: ("φ, sums and machine of one classifier", _belongs_together),
     EncodedCategory: (
-        "categories in increasing order, each with one of its columns or none",
-        lambda one, sizes: (
-            increases(one.values) and one.own.max() < one.n_own <= sizes["values"] + 2
-        ),
+        "categories each with one of its columns or none",
+        lambda one, sizes: one.own.max() < one.n_own <= len(one.own),
     ),
     Encoding: ("an encoding of each column as its kind says", _is_encoding),
     Quantile: ("a curve for each column", _is_curve),
     Radial: (
         "neurons of which at most each second is linear",
-        lambda one, sizes: 2 * one.n_linear <= sizes["hidden"],
+        lambda one, sizes: 2 * one.n_linear <= one.size,
     ),
     Part: (
-        "a layer on columns of its own in increasing order, or on all",
-        lambda one, sizes: (
-            sizes["seen"] == sizes["encoded"] if one.columns is None else increases(one.columns)
-        ),
+        "a layer on columns of its own, or on all",
+        lambda one, sizes: one.columns is not None or sizes["seen"] == sizes["encoded"],
     ),
     Features: ("parts that take turns", _takes_turns),
     RowSketch: (
-        "keys of uint64 in increasing order, below the bound of its level",
+        "keys of uint64 below the bound of its level",
         lambda one, sizes: (
             one.keys.dtype == np.uint64
-            and increases(one.keys)
             and not any(int(key) >> (64 - one.level) for key in one.keys[-1:])
         ),
     ),
@@ -484,10 +244,14 @@ LAWS: dict[type, Law] = {
     FeatureMap: (
         "trees with features for each leaf, on columns as they are encoded",
         lambda one, sizes: (
-            sizes["encoded"] == one.encoding.size
+            sizes["encoded"] == [one.encoding.size]
             and one.trees
             and len(one.leaves) == sum(one.n_leaves)
         ),
+    ),
+    FoldMoments: (
+        "sums of the same features",
+        lambda one, sizes: all(len(cell.mean) == one.h for cells in one.cells for cell in cells),
     ),
     Summary: (
         f"sums of 1 or {N_FOLDS} folds for each leaf",
@@ -501,49 +265,17 @@ LAWS: dict[type, Law] = {
         "a machine of each pair of classes",
         lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
     ),
-    Leaf: ("of some pairs of classes", lambda one, sizes: increases(one.columns)),
 }
 
 
-def check_parts(fitted: dict[str, Any], rules: dict[str, Rule]) -> None:
-    """Raise ValueError unless these are classes, columns, and parts that the rules ask for."""
-    rules = {"n_features_in_": Whole(1, equal="d"), **rules}
-    names = {*rules, "classes_", *{"feature_names_in_"} & set(fitted)}
-    require(set(fitted) == names, "fitted", " and ".join(sorted(names)), sorted(fitted))
-    classes = fitted["classes_"]
-    sorted_labels = isinstance(classes, np.ndarray) and classes.ndim == 1 and len(classes) > 1
-    sorted_labels = sorted_labels and np.array_equal(np.unique(classes), classes)
-    require(sorted_labels, "classes_", "two or more labels in increasing order", classes)
-    n = len(classes)
-    sizes = {"classes": n, "pairs": n * (n - 1) // 2}
-    for name, rule in rules.items():
-        rule.check(fitted[name], sizes, name)
-    if "feature_names_in_" in fitted:
-        columns = fitted["feature_names_in_"]
-        named = isinstance(columns, np.ndarray) and columns.shape == (sizes["d"],)
-        named = named and all(isinstance(name, str) for name in columns.tolist())
-        require(named, "feature_names_in_", f"{sizes['d']} names", columns)
-
-
-def check_machine(fitted: dict[str, Any], *, one_leaf: bool) -> None:
-    """Raise ValueError unless these are φ, sums and machine of one fitted classifier."""
-    slim = isinstance(fitted.get("summary_"), ClassCounts)
-    rules: dict[str, Rule] = {
-        "feature_map_": One(FeatureMap),
-        "summary_": One(ClassCounts if slim else Summary),
-        "machine": One(Machine) if slim else Maybe(One(Machine)),
-        "is_twin": Flag(),
-    }
-    check_parts(fitted, rules)
-    phi, summary, machine = (fitted[name] for name in ("feature_map_", "summary_", "machine"))
-    sizes = [features.h for features in phi.leaves]
-    require(not one_leaf or len(sizes) == 1, "feature_map_", "of one leaf", f"of {len(sizes)}")
-    if machine is not None:
-        own = [leaf.operators.shape[1] for leaf in machine.leaves]
-        require(own == sizes, "the machine", "of the features of φ", "not")
-        n = 0 if one_leaf else len(machine.log_priors)
-        require(len(machine.held_out) == n, "held_out", f"of {n} classes", len(machine.held_out))
-    if not slim:
-        require(phi.n_leaves == summary.n_leaves, "summary_", "of the same trees as φ", "not")
-        own = [leaf.h for leaf in summary.leaves]
-        require(own == sizes, "summary_", "of the features of φ", "not")
+def check_fitted(parts: dict[str, Any], *, one_leaf: bool) -> None:
+    """Raise ValueError unless these are what was fitted of one classifier."""
+    known = types_of(Fitted)
+    names = [name for name in known if name in parts or name != "feature_names_in_"]
+    require(sorted(parts) == sorted(names), "fitted", " and ".join(names), sorted(parts))
+    fitted = Fitted(**parts)
+    check(Fitted, fitted, {}, "fitted")
+    n_leaves, n_held = len(fitted.feature_map_.leaves), len(fitted.classes_) * (not one_leaf)
+    require(n_leaves == 1 or not one_leaf, "feature_map_", "of one leaf", f"of {n_leaves}")
+    held = n_held if fitted.machine is None else len(fitted.machine.held_out)
+    require(held == n_held, "held_out", f"of {n_held} classes", held)

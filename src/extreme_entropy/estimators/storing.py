@@ -9,9 +9,10 @@ from typing import Any, BinaryIO, ClassVar, Literal, Self
 import numpy as np
 
 from ..machine.predictor import Predictor
+from ..shapes import require
 from .fitted import FittedState, Learned, Solved
 from .inputs import Costs, Priors, columns_of, fitted_columns, log_priors_and_costs
-from .schema import check_machine, require
+from .schema import check_fitted
 
 
 class Storable(FittedState):
@@ -107,7 +108,7 @@ class Storable(FittedState):
 
     def set_fitted_parts(self, parts: dict[str, Any]) -> Self:
         """Become fitted; ValueError unless these are the parts of one such classifier."""
-        check_machine(parts, one_leaf=self._has_one_leaf)
+        check_fitted(parts, one_leaf=self._has_one_leaf)
         phi, classes, machine = (parts[name] for name in ("feature_map_", "classes_", "machine"))
         log_priors_and_costs(self.priors, self.costs, classes)
         learned = Learned(classes, phi, parts["summary_"], parts["is_twin"])

@@ -11,12 +11,13 @@ most rows, so that they would seem to be repetitions, bins are finer.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..columns.statistics import varies
+from ..shapes import Indices, Numbers, Unscaled
 
 Array = np.ndarray[Any, Any]
 
@@ -31,9 +32,9 @@ FINE = 32  # bits for each column, where a far-off value would put most others i
 class ContentHash:
     """A seeded 64-bit hash of the bins a row falls into."""
 
-    seed: int
-    low: Array  # least value of each column   (d,)
-    per_unit: Array  # bins per unit of a column   (d,)
+    seed: Annotated[int, Indices(most=2**64 - 1)]
+    low: Annotated[Array, Unscaled("d")]  # least value of each column
+    per_unit: Annotated[Array, Numbers("d", least=0, most=np.inf)]  # bins per unit of a column
 
     @classmethod
     def between(cls, seed: int, low: Array, high: Array, *, fine: bool = False) -> ContentHash:

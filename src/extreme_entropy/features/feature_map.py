@@ -9,12 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..columns.encoding import Encoding
+from ..columns.statistics import N_FOLDS
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from ..shapes import SMALLEST, Count, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Scaling
@@ -27,10 +29,10 @@ Array = np.ndarray[Any, Any]
 class HeldRows:
     """Rows of each class, encoded and scaled, whose folds say which operators never saw them."""
 
-    Z: Array  # (m, columns)
-    labels: Array  # positions of their classes   (m,)
-    folds: Array  # (m,)
-    counts: Array  # how often each came   (m,)
+    Z: Annotated[Array, Numbers("m", "encoded")]
+    labels: Annotated[Array, Indices("m", below="classes")]  # positions of their classes
+    folds: Annotated[Array, Indices("m", most=N_FOLDS - 1)]
+    counts: Annotated[Array, Numbers("m", least=SMALLEST)]  # how often each came
 
     @classmethod
     def none(cls, columns: int) -> HeldRows:
@@ -46,10 +48,11 @@ class FeatureMap:
     content: ContentHash
     encoding: Encoding
     scaling: Scaling
-    trees: tuple[Tree, ...]
+    trees: Annotated[tuple[Tree, ...], Count("trees")]
     leaves: tuple[Features, ...]  # tree after tree
     held: HeldRows  # that probabilities are fitted on; perhaps none
-    relevance: Array | None = None  # the weight of each encoded column, where it was learned
+    # The weight of each encoded column, where it was learned.
+    relevance: Annotated[Array | None, Numbers("encoded", least=0)] = None
 
     @classmethod
     def uncut(

@@ -20,12 +20,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from ..shapes import LARGEST_LOG, Indices, Numbers
 from .codes import Coded, coded
 from .scaling import median_distance
 
@@ -58,9 +59,9 @@ def mean_sign(t: Array, half: Array | None) -> Array:
 class Laplacian:
     """c·exp(−b‖z−l‖₁): a kernel where all b are γ and c is 1, neurons where each has its own b."""
 
-    landmarks: Array  # l   (h, d)
-    rates: Array  # b   (h,)
-    log_height: float = 0.0  # ln c
+    landmarks: Annotated[Array, Numbers("hidden", "seen")]  # l
+    rates: Annotated[Array, Numbers("hidden", least=0)]  # b
+    log_height: Annotated[float, Numbers(least=-LARGEST_LOG, most=LARGEST_LOG)] = 0.0  # ln c
 
     @property
     def size(self) -> int:
@@ -101,10 +102,10 @@ class Laplacian:
 class Polynomial:
     """(γ⟨z,l⟩ + c)^degree; the linear kernel has γ = 1, c = 0 and degree 1."""
 
-    landmarks: Array  # (h, d)
+    landmarks: Annotated[Array, Numbers("hidden", "seen")]
     gamma: float
     constant: float
-    degree: int
+    degree: Annotated[int, Indices(least=1, most=3)]
 
     @property
     def size(self) -> int:
@@ -130,7 +131,7 @@ class Polynomial:
 class Cosine:
     """⟨z,l⟩ / ‖z‖‖l‖ about an origin; zero for rows that lie on it."""
 
-    landmarks: Array  # (h, d)
+    landmarks: Annotated[Array, Numbers("hidden", "seen")]
     origin: float = 0.0  # of every column
 
     @property

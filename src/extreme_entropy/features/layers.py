@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..engines.blas import times_upper
+from ..shapes import Indices, Numbers
 from .codes import Coded
 from .kernels import KernelLayer, Laplacian
 from .neurons import NeuronLayer
@@ -24,9 +25,12 @@ class Part:
     """One layer of φ, the columns it sees, and what follows it."""
 
     layer: Layer
-    columns: Array | None = None  # which it sees; all without it
-    weights: Array | None = None  # of those columns: the layer sees z∘w
-    whitening: Array | None = None  # upper triangular (hidden, features), for kernels
+    # Which it sees; all without it.
+    columns: Annotated[Array | None, Indices("seen", below="encoded", increasing=True)] = None
+    # Of those columns: the layer sees z∘w.
+    weights: Annotated[Array | None, Numbers("seen", least=0)] = None
+    # Upper triangular, for kernels.
+    whitening: Annotated[Array | None, Numbers("hidden", "hidden")] = None
 
     def seen(self, Z: Array) -> Array:
         """Scaled rows as the layer sees them."""

@@ -25,11 +25,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
 
+from ..shapes import LARGEST_LOG, Numbers, OneOf
 from .codes import on_knots
 from .kernels import Laplacian, differences, mean_sign
 from .scaling import SAMPLE_ROWS, median_distance
@@ -48,8 +49,8 @@ BALANCED = 100  # radial neurons whose mean variance stands for that of all
 class Sigmoid:
     """1 / (1 + exp(−⟨w,z⟩ + b))."""
 
-    weights: Array  # (d, h)
-    biases: Array  # (h,)
+    weights: Annotated[Array, Numbers("seen", "hidden")]
+    biases: Annotated[Array, Numbers("hidden")]
 
     @property
     def size(self) -> int:
@@ -75,8 +76,8 @@ class Sigmoid:
 class Relu:
     """max(0, ⟨w,z⟩ − b)."""
 
-    weights: Array  # (d, h)
-    biases: Array  # (h,)
+    weights: Annotated[Array, Numbers("seen", "hidden")]
+    biases: Annotated[Array, Numbers("hidden")]
 
     @property
     def size(self) -> int:
@@ -106,8 +107,9 @@ class Radial:
     come from the same product and are spared the exponential.
     """
 
-    columns: Array  # [2bw; −b; ln c − b‖w‖²], or [w; 0; −b]   (d + 2, h)
-    log_height: float = 0.0  # ln c; an exponent is larger by rounding alone
+    columns: Annotated[Array, Numbers("seen+2", "hidden")]  # [2bw; −b; ln c − b‖w‖²], or [w; 0; −b]
+    # ln c; an exponent is larger by rounding alone
+    log_height: Annotated[float, Numbers(least=-LARGEST_LOG, most=LARGEST_LOG)] = 0.0
     n_linear: int = 0
 
     @classmethod
@@ -155,8 +157,8 @@ class Similarity:
     Two empty rows are alike: their similarity is 1.
     """
 
-    kind: str  # "tanimoto" or "sorensen"
-    centres: Array  # w   (d, h)
+    kind: Annotated[str, OneOf("tanimoto", "sorensen")]
+    centres: Annotated[Array, Numbers("seen", "hidden")]  # w
 
     @property
     def size(self) -> int:

@@ -12,12 +12,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.spatial.distance import pdist
 
 from ..columns.statistics import ColumnStats, exact
+from ..shapes import Count, Indices, Numbers, Unscaled
 
 Array = np.ndarray[Any, Any]
 
@@ -34,8 +35,8 @@ MEDIAN_ROWS = 500  # of those, whose distances are computed
 class Affine:
     """z = (x − offset) · factor, as far as ±FAR: a row beyond would be all that sums hold."""
 
-    offset: Array
-    factor: Array
+    offset: Annotated[Array, Unscaled("encoded")]
+    factor: Annotated[Array, Unscaled("encoded", least=0)]
 
     def __call__(self, X: Array) -> Array:
         # In float64, since offset and column may share their leading digits.
@@ -50,7 +51,7 @@ class Affine:
 class Shift:
     """z = x − origin: the same distances, without the digits that rows share."""
 
-    origin: Array
+    origin: Annotated[Array, Unscaled("encoded")]
 
     def __call__(self, X: Array) -> Array:
         return np.subtract(X, self.origin, dtype=np.float64).astype(X.dtype, copy=False)
@@ -60,7 +61,7 @@ class Shift:
 class Identity:
     """z = x."""
 
-    d: int
+    d: Annotated[int, Count("encoded")]
 
     def __call__(self, X: Array) -> Array:
         return X
@@ -75,17 +76,20 @@ class Quantile:
     few bins (long tails, a heap at zero) go through knots of their own.
     """
 
-    offset: Array  # t = (x − offset) · factor                     (d,)
-    factor: Array  # 0 where constant                              (d,)
-    first: Array  # t at the least value of a column: its first bin, or 0   (d,)
-    last: Array  # t at its largest value: its last bin, or 1    (d,)
-    even: Array  # columns with bins, which follow one another
-    heights: Array  # z = height + slope · t in each bin           (even · (BINS + 1),)
-    slopes: Array
-    uneven: Array  # columns with knots
-    knots: Array  # those columns' knots, one after another
-    levels: Array  # z at each knot
-    starts: Array  # where each column's knots begin   (uneven + 1,)
+    offset: Annotated[Array, Unscaled("encoded")]  # t = (x − offset) · factor
+    factor: Annotated[Array, Unscaled("encoded", least=0)]  # 0 where constant
+    # t at the least value of a column: its first bin, or 0; and at its largest: its last bin, or 1.
+    first: Annotated[Array, Numbers("encoded", least=0)]
+    last: Annotated[Array, Numbers("encoded", least=0)]
+    # Columns with bins, which follow one another, and z = height + slope · t in each bin.
+    even: Annotated[Array, Indices(None, below="encoded", increasing=True)]
+    heights: Annotated[Array, Numbers("bins")]
+    slopes: Annotated[Array, Numbers("bins", least=-1e-6, most=1 + 1e-6)]  # 0 to 1 and rounding
+    # Columns with knots; those one after another, and z at each; where each column's begin.
+    uneven: Annotated[Array, Indices("uneven", below="encoded", increasing=True)]
+    knots: Annotated[Array, Unscaled("knots")]
+    levels: Annotated[Array, Numbers("knots", least=0, most=1)]
+    starts: Annotated[Array, Indices("uneven+1")]
 
     def __call__(self, X: Array) -> Array:
         Z = np.subtract(X, self.offset, dtype=np.float64)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+
+from ..shapes import Indices, Numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -14,9 +16,10 @@ Array = np.ndarray[Any, Any]
 class Tree:
     """Which leaf a scaled row belongs to."""
 
-    columns: Array  # of z, that each node looks at   (nodes,)
-    thresholds: Array  # (nodes,)
-    children: Array  # where z ≤ threshold, and where not: a later node, or −1 − leaf   (nodes, 2)
+    columns: Annotated[Array, Indices("nodes", below="encoded")]  # of z, that each node looks at
+    thresholds: Annotated[Array, Numbers("nodes")]
+    # Where z ≤ threshold, and where not: a later node, or −1 − leaf.
+    children: Annotated[Array, Indices("nodes", 2, least=-(2**62))]
 
     @classmethod
     def uncut(cls) -> Tree:

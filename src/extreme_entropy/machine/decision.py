@@ -13,44 +13,15 @@ instead. It is the log-ratio of two Gaussians of one variance S with means ∓aS
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
+from ..shapes import LARGEST, Numbers
 
 Array = np.ndarray[Any, Any]
-
-
-class Curve(Protocol):
-    """Log-odds of the second class of a pair, as a function of the projection."""
-
-    @property
-    def is_gaussian(self) -> bool:
-        """Whether projections are taken to be Gaussian."""
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """Of the projections of either class, as the curve sees them."""
-
-    @property
-    def variances(self) -> tuple[float, float]:
-        """Of the projections of either class, as the curve sees them."""
-
-    def log_ratio(self, t: Array, /) -> Array:
-        """Log-odds at equal priors."""
-
-    def slope(self, t: Array, /) -> Array:
-        """The derivative of `log_ratio`."""
-
-    def thresholds(self, bias: float, /) -> Array:
-        """The t at which `log_ratio(t) + bias` is zero, in increasing order."""
-
-
-def divergence(curve: Curve) -> float:
-    """D_CS of the two Gaussians of a curve."""
-    (m0, m1), (s0, s1) = curve.means, curve.variances
-    return float(cauchy_schwarz_divergence(m0, s0, m1, s1))
+Variance = Annotated[float, Numbers(least=1 / LARGEST)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,14 +29,16 @@ class Line:
     """Log-odds in proportion to the projection."""
 
     factor: float
-    variance: float = 1.0  # of the projections of a class
+    variance: Variance = 1.0  # of the projections of a class
 
     @property
     def is_gaussian(self) -> bool:
+        """Whether projections are taken to be Gaussian."""
         return False
 
     @property
     def means(self) -> tuple[float, float]:
+        """Of the projections of either class, as the line sees them."""
         half = self.factor * self.variance / 2
         return -half, half
 
@@ -91,7 +64,7 @@ class GaussianPair:
     """N(m₋, S₋) and N(m₊, S₊) of projections; the negative class comes first."""
 
     means: tuple[float, float]
-    variances: tuple[float, float]
+    variances: tuple[Variance, Variance]
 
     @property
     def is_gaussian(self) -> bool:
@@ -120,6 +93,15 @@ class GaussianPair:
         b = g * (1 / s0 + 1 / s1)
         c = g * g * a + float(np.log(s0 / s1)) + 2 * bias
         return middle + _roots(a, b, c)
+
+
+Curve = Line | GaussianPair
+
+
+def divergence(curve: Curve) -> float:
+    """D_CS of the two Gaussians of a curve."""
+    (m0, m1), (s0, s1) = curve.means, curve.variances
+    return float(cauchy_schwarz_divergence(m0, s0, m1, s1))
 
 
 def _roots(a: float, b: float, c: float) -> Array:

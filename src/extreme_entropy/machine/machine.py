@@ -12,16 +12,18 @@ that sum to one.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from scipy.special import expit, log_expit
 
 from ..columns.statistics import worth
+from ..shapes import FINITE, LARGEST_LOG, Count, Indices, Logs, Numbers, OneOf
 from .coupling import couple, mean_slopes
 from .decision import Curve, divergence
 
 Array = np.ndarray[Any, Any]
+Diagnostic = Annotated[str, OneOf("degenerate", "one row", "not cross-fitted")]
 
 TINY = float(np.finfo(float).tiny)
 
@@ -30,13 +32,14 @@ TINY = float(np.finfo(float).tiny)
 class Decision:
     """What turns the projections of each pair of classes into probabilities and decisions."""
 
-    pairs: tuple[tuple[int, int], ...]  # (negative, positive) class of each
-    curves: tuple[Curve, ...]  # from the projection to log-odds, for each pair
-    log_priors: Array  # ln π                        (classes,)
-    log_costs: Array  # ln C                        (classes,)
-    # Costs of taking class i for class j, where they differ by j   (classes, classes)
-    cost_matrix: Array | None = None
-    diagnostics: tuple[str, ...] = ()  # codes of what the user is warned about
+    # (negative, positive) class of each; and from the projection to log-odds.
+    pairs: Annotated[tuple[tuple[int, int], ...], Count("pairs")]
+    curves: Annotated[tuple[Curve, ...], Count("pairs")]
+    log_priors: Annotated[Array, Logs("classes", most=LARGEST_LOG)]  # ln π
+    log_costs: Annotated[Array, Logs("classes")]  # ln C
+    # Costs of taking class i for class j, where they differ by j.
+    cost_matrix: Annotated[Array | None, Numbers("classes", "classes", least=0, most=FINITE)] = None
+    diagnostics: tuple[Diagnostic, ...] = ()  # what the user is warned about
 
     @property
     def divergences(self) -> Array:
@@ -118,12 +121,14 @@ class Decision:
 class Leaf:
     """The operators of a leaf, for the pairs of classes that have rows enough there."""
 
-    operators: Array  # β of each such pair   (k, h)
-    columns: Array  # where it is among all pairs   (k,)
-    curves: tuple[Curve, ...]  # from βᵀφ(x) to what it adds to the projection of a row   (k,)
-    shifts: Array  # what counts of rows add for each pair of all   (pairs,)
-    shrinkage: Array  # ε of each class
-    ridges: Array  # added to Σ's diagonal   (k,)
+    operators: Annotated[Array, Numbers("k", "h")]  # β of each such pair
+    # Where it is among all pairs.
+    columns: Annotated[Array, Indices("k", below="pairs", increasing=True)]
+    # From βᵀφ(x) to what it adds to the projection of a row.
+    curves: Annotated[tuple[Curve, ...], Count("k")]
+    shifts: Annotated[Array, Logs("pairs")]  # what counts of rows add for each pair of all
+    shrinkage: Annotated[Array, Numbers(None, least=0, most=1)]  # ε of each class
+    ridges: Annotated[Array, Numbers("k")]  # added to Σ's diagonal
 
     def projections(self, own: Array) -> Array:
         """The projections of rows from those by the leaf's operators (n, k)   (n, pairs)."""
@@ -139,10 +144,11 @@ class Machine(Decision):
     """A solved machine: everything that turns features into probabilities and decisions."""
 
     leaves: tuple[Leaf, ...]  # tree after tree
-    shares: Array  # how much each tree counts for each pair   (trees, pairs)
+    # How much each tree counts for each pair.
+    shares: Annotated[Array, Numbers("trees", "pairs", least=0, most=1)]
     # Held-out ln p of the own class of rows kept with φ, under equal priors, and how often each
     # came: increasing, for each class; none where no rows are kept.
-    held_out: tuple[Array, ...] = ()  # (≤ rows, 2) each
+    held_out: tuple[Annotated[Array, Numbers(None, 2)], ...] = ()
 
     def at_equal_priors(self) -> Machine:
         """The same for classes that are equally frequent and equally costly."""

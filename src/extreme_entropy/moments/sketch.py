@@ -11,10 +11,12 @@ probability (1 − share)^k, and never where N is at most `MOST`, but for rows t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.special import bdtrc, gammaln
+
+from ..shapes import SMALLEST, Indices, Numbers
 
 Array = np.ndarray[Any, Any]
 
@@ -27,10 +29,11 @@ ROUNDING = 1e-9  # of a weight: sums of the same weights in another order
 class RowSketch:
     """The keys below a bound, and what was learnt of each."""
 
-    level: int
-    keys: Array  # increasing, uint64
-    weights: Array  # Σw
-    squares: Array  # Σ min(w, w²), which are the weights where none is below one
+    level: Annotated[int, Indices(most=63)]
+    keys: Annotated[Array, Indices("keys", most=2.0**64, increasing=True)]  # uint64
+    weights: Annotated[Array, Numbers("keys", least=SMALLEST)]  # Σw
+    # Σ min(w, w²), which are the weights where none is below one.
+    squares: Annotated[Array, Numbers("keys", least=0)]
 
     def with_rows(self, keys: Array, weight: Array | None = None) -> RowSketch:
         """The sketch after more rows with these keys and weights."""

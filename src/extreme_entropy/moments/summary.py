@@ -19,12 +19,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add, sub
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from scipy.linalg.blas import dger
 
 from ..columns.statistics import effective
+from ..shapes import LARGEST_SUM, SMALLEST, Count, Indices, Numbers, Unscaled
 from .sketch import NO_ROWS, RowSketch
 
 Array = np.ndarray[Any, Any]
@@ -40,16 +41,17 @@ TILE = 128  # numbers along each side of what stays in cache while it is turned
 class ClassMoments:
     """n, m, S, t and q of the rows of one class."""
 
-    n: float  # rows, or their total weight
-    mean: Array  # m                     (h,)
-    scatter: Array  # S = Σ uuᵀ             (h, h)
-    cubic: Array  # t = Σ ‖u‖²u           (h,)
-    quartic: float  # q = Σ ‖u‖⁴
-    squares: float  # Σ min(w, w²), which is n where no weight is below one
+    n: Annotated[float, Numbers(least=0)]  # rows, or their total weight
+    mean: Annotated[Array, Numbers("h")]  # m
+    scatter: Annotated[Array, Numbers("h", "h", least=-LARGEST_SUM, most=LARGEST_SUM)]  # S = Σ uuᵀ
+    cubic: Annotated[Array, Unscaled("h")]  # t = Σ ‖u‖²u
+    quartic: Annotated[float, Unscaled()]  # q = Σ ‖u‖⁴
+    # Σ min(w, w²), which is n where no weight is below one.
+    squares: Annotated[float, Numbers(least=0)]
     # What rounding may have added to n, tr S and q beyond their own last digits.
-    n_error: float = 0.0
-    scatter_error: float = 0.0
-    quartic_error: float = 0.0
+    n_error: Annotated[float, Numbers(least=0)] = 0.0
+    scatter_error: Annotated[float, Numbers(least=0, most=LARGEST_SUM)] = 0.0
+    quartic_error: Annotated[float, Unscaled(least=0)] = 0.0
 
     @property
     def rows(self) -> float:
@@ -113,11 +115,14 @@ class ClassMoments:
         )
 
 
+OfFolds = Annotated[tuple[ClassMoments, ...], Count("folds")]
+
+
 @dataclass(frozen=True, slots=True)
 class FoldMoments:
     """The moments of the rows in a leaf by class and fold: `cells[c][k]`."""
 
-    cells: tuple[tuple[ClassMoments, ...], ...]
+    cells: Annotated[tuple[OfFolds, ...], Count("classes")]
 
     @classmethod
     def empty(cls, n_classes: int, n_folds: int, h: int) -> FoldMoments:
@@ -191,7 +196,7 @@ class Summary:
     """
 
     leaves: tuple[FoldMoments, ...]
-    n_leaves: tuple[int, ...] = (1,)  # of each tree
+    n_leaves: Annotated[tuple[Annotated[int, Indices(least=1)], ...], Count("trees")] = (1,)
     rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
 
     def __repr__(self) -> str:
@@ -245,7 +250,7 @@ class Summary:
 class ClassCounts:
     """How many rows of each class were learnt, and no sums: enough for predictions alone."""
 
-    learnt: Array  # rows, or their total weight   (n_classes,)
+    learnt: Annotated[Array, Numbers("classes", least=SMALLEST)]  # rows, or their total weight
 
     @property
     def rows(self) -> RowSketch:

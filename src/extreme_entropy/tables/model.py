@@ -22,9 +22,9 @@ from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.batches import BatchSettings
 from ..estimators.saving import pack, understood, unpack
-from ..estimators.schema import is_text, require
 from ..features.feature_map import same
 from ..metrics import label_text
+from ..shapes import is_text, require
 from .columns import Columns, Unread
 from .labels import TYPES, has_label, read_labels
 from .reading import Source

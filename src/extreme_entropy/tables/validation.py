@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import is_dataclass
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
-from ..estimators.schema import is_text
+from ..shapes import is_text
 
 
 def from_plain(kind: Any, value: Any) -> Any:
