@@ -24,12 +24,12 @@ from ..columns.number import Number as NumberKind
 from ..columns.statistics import N_FOLDS
 from ..columns.unused import Empty, Identifier
 from ..features.content import ContentHash
-from ..features.feature_map import FeatureMap, HeldRows
-from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.feature_map import FeatureMap, HeldRows, Tree
+from ..features.feature_settings import FEATURES
+from ..features.kernels import Cosine, Laplacian, Polynomial, Radial, Similarity
 from ..features.layers import Features, Part
-from ..features.neurons import Radial, Relu, Sigmoid, Similarity
-from ..features.scaling import BINS, Affine, Identity, Quantile, Shift
-from ..features.trees import Tree
+from ..features.neurons import Relu, Sigmoid
+from ..features.scaling import Affine, Identity, Quantile, Shift
 from ..machine.decision import GaussianPair, Line
 from ..machine.machine import Leaf, Machine
 from ..moments.sketch import RowSketch
@@ -430,7 +430,7 @@ def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
         return False
     steps[starts[1:-1] - 1] = True  # from one column to the next
     return (
-        len(scaling.heights) == len(scaling.even) * (BINS + 1)
+        len(scaling.heights) == len(scaling.even) * (FEATURES.bins + 1)
         and increases(scaling.even)
         and increases(scaling.uneven)
         and bool(steps.all())
