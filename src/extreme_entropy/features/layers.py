@@ -1,30 +1,89 @@
-"""The features of a leaf: scaled columns ↦ layers ↦ (whitening), side by side."""
+"""The features of a leaf: scaled columns ↦ layers ↦ (whitening), side by side.
+
+A layer takes scaled rows (n, d) to (n, h) in their precision. The first k of its h neurons or
+landmarks are those that a layer of k would have.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from operator import attrgetter
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
 from ..engines.blas import times_upper
-from ..shapes import Indices, Numbers
-from .codes import Coded
-from .kernels import KernelLayer, Laplacian
-from .neurons import NeuronLayer
+from ..shapes import Among, Indices, Numbers
 
 Array = np.ndarray[Any, Any]
 
-Layer = NeuronLayer | KernelLayer | Coded
-Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
+LAYERS: dict[str, type[Layer]] = {}  # by name: all there are
+Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """What all layers share; each has `axes`, its fields and `__call__`."""
+
+    # Arrays that hold something of each neuron or landmark, and the axis along which they do.
+    axes: ClassVar[dict[str, int]]
+
+    def __init_subclass__(cls) -> None:
+        LAYERS[cls.__name__] = cls  # which a class with slots takes over from the one it is made of
+
+    @property
+    def size(self) -> int:
+        """h, the number of neurons or landmarks."""
+        name, axis = next(iter(self.axes.items()))
+        return int(getattr(self, name).shape[axis])
+
+    def first(self, k: int) -> Self:
+        """The layer of the first k neurons or landmarks."""
+        arrays: dict[str, Any] = {
+            name: getattr(self, name)[(slice(None),) * axis + (slice(k),)]
+            for name, axis in self.axes.items()
+        }
+        return replace(self, **arrays)
+
+    def __call__(self, Z: Array, out: Array | None = None) -> Array:
+        """Outputs for scaled rows, in the first rows of `out` if they can be   (n, h)."""
+        raise NotImplementedError
+
+    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
+        """The derivative with respect to z of Σ_j a_j H_j(z) for each column a of A   (m, n, d).
+
+        With `half` (n, d) a layer with kinks takes the mean slope between z − half and z + half,
+        which a kink makes continuous; one without has no use for it. By central differences, one
+        column at a time, unless a layer knows better.
+        """
+        # The error of a step t is of the order t² + eps/t, which is least at the cube root of eps.
+        step = float(np.cbrt(np.finfo(Z.dtype).eps))
+        gradient = np.empty((A.shape[1], *Z.shape))
+        for column in range(Z.shape[1]):
+            above, below = Z.copy(), Z.copy()
+            above[:, column] += step * np.maximum(1.0, abs(Z[:, column]))
+            below[:, column] -= step * np.maximum(1.0, abs(Z[:, column]))
+            width = above[:, column] - below[:, column]
+            gradient[:, :, column] = ((self(above) - self(below)) @ A).T / width
+        return gradient
+
+    def quickest(self) -> Layer:
+        """The same layer in the form that is quickest to apply."""
+        return self
+
+
+def mean_sign(t: Array, half: Array | None) -> Array:
+    """The mean of sign between t − half and t + half, written over t."""
+    if half is None:
+        return np.sign(t, out=t)
+    t /= np.maximum(abs(half), 1e-100)  # a segment of no length counts as a very short one
+    return np.clip(t, -1, 1, out=t)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     """One layer of φ, the columns it sees, and what follows it."""
 
-    layer: Layer
+    layer: Annotated[Layer, Among(LAYERS)]
     # Which it sees; all without it.
     columns: Annotated[Array | None, Indices("seen", below="encoded", increasing=True)] = None
     # Of those columns: the layer sees z∘w.
@@ -38,24 +97,18 @@ class Part:
             Z = Z[:, self.columns]
         return Z if self.weights is None else Z * self.weights
 
-    def features(self, Z: Array, room: Array | None = None) -> Array:
-        """The features of scaled rows, in `room` if they can be."""
-        H = self.layer(self.seen(Z), room)
-        return H if self.whitening is None else times_upper(H, self.whitening)
-
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
         half = None if half is None else half[:, columns] * weights
-        assert not isinstance(self.layer, Coded)  # which parts have only in one precision
-        own = self.layer.gradient(Z[:, columns] * weights, A, half)
-        own *= weights
+        seen = self.layer.gradient(Z[:, columns] * weights, A, half)
+        seen *= weights
         if self.columns is None:
-            return own
+            return seen
         gradient = np.zeros((len(operators), *Z.shape))
-        gradient[:, :, columns] = own
+        gradient[:, :, columns] = seen
         return gradient
 
     def first(self, k: int) -> Part:
@@ -65,15 +118,14 @@ class Part:
 
     def in_precision(self, dtype: np.dtype[Any]) -> Part:
         """The same in single or double precision, and in the form that is quickest to apply."""
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for field in fields(self.layer):
             value = getattr(self.layer, field.name)
             if isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 arrays[field.name] = value.astype(dtype, copy=False)
-        layer: Layer = replace(self.layer, **arrays)  # type: ignore[arg-type]  # of the same layer
         return replace(
             self,
-            layer=layer.quickest() if isinstance(layer, Laplacian) else layer,
+            layer=replace(self.layer, **arrays).quickest(),
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
             whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
         )
@@ -88,24 +140,26 @@ class Features:
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
-        return sum(map(attrgetter("layer.size"), self.parts))
+        return sum(part.layer.size for part in self.parts)
 
-    def __call__(self, Z: Array, room: Room | None = None) -> Array:
-        """The features of scaled rows; `room` is overwritten, and may hold the result."""
-        n, p = len(Z), len(self.parts)
-        if p == 1:
-            part = self.parts[0]
-            return part.features(Z, None if room is None else room[0])
-        features = np.empty((n, self.h), Z.dtype) if room is None else room[p][:n]
+    def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
+        """The features of scaled rows; `buffers` are overwritten, and may hold the result."""
+        p, outputs = len(self.parts), []
         for i, part in enumerate(self.parts):
-            features[:, i::p] = part.features(Z, None if room is None else room[i])
+            H = part.layer(part.seen(Z), None if buffers is None else buffers[i])
+            outputs.append(H if part.whitening is None else times_upper(H, part.whitening))
+        if p == 1:
+            return outputs[0]
+        features = np.empty((len(Z), self.h), Z.dtype) if buffers is None else buffers[p][: len(Z)]
+        for i, H in enumerate(outputs):
+            features[:, i::p] = H
         return features
 
-    def project(self, Z: Array, operators: list[Array], room: Room | None = None) -> Array:
+    def project(self, Z: Array, operators: list[Array], buffers: Buffers | None = None) -> Array:
         """Scaled rows times operators on the hidden layers (see `folded`)."""
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
-            H = part.layer(part.seen(Z), None if room is None else room[i])
+            H = part.layer(part.seen(Z), None if buffers is None else buffers[i])
             total = total + H @ beta
         return total
 
@@ -114,28 +168,27 @@ class Features:
 
         L^{−⊤} is folded into β, so that a row costs one layer and one product.
         """
-        p = len(self.parts)
-        own = [operators[:, i::p].T for i in range(p)]
-        return [
-            np.ascontiguousarray(
-                beta if part.whitening is None else part.whitening @ beta, dtype=dtype
-            )
-            for part, beta in zip(self.parts, own, strict=True)
-        ]
+        p, folded = len(self.parts), []
+        for i, part in enumerate(self.parts):
+            beta = operators[:, i::p].T
+            beta = beta if part.whitening is None else part.whitening @ beta
+            folded.append(np.ascontiguousarray(beta, dtype=dtype))
+        return folded
 
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
-        """∂/∂z of operators (m, h) on features   (m, n, d); `half` as in `kernels.py`."""
-        p = len(self.parts)
-        found = (part.gradient(Z, operators[:, i::p], half) for i, part in enumerate(self.parts))
-        return sum(found, np.zeros(()))
+        """∂/∂z of operators (m, h) on features   (m, n, d); `half` as for a layer."""
+        total: Any = 0.0
+        for i, part in enumerate(self.parts):
+            total = total + part.gradient(Z, operators[:, i :: len(self.parts)], half)
+        return total
 
-    def room(self, n: int, dtype: np.dtype[Any]) -> Room:
+    def buffers(self, n: int, dtype: np.dtype[Any]) -> Buffers:
         """Memory for the hidden layers of n rows, and for their features.
 
         Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
         after chunk should be given the same.
         """
-        sizes = list(map(attrgetter("layer.size"), self.parts))
+        sizes = [part.layer.size for part in self.parts]
         sizes += [sum(sizes)] if len(sizes) > 1 else []
         return [np.empty((n, k), dtype) for k in sizes]
 
