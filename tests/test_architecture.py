@@ -241,7 +241,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # fewer lowers it.
 LINES = {
     "(top)": 1120,
-    "cli": 1450,
+    "cli": 1460,
     "columns": 2200,
     "drawing": 1220,
     "engines": 1060,
@@ -253,9 +253,9 @@ LINES = {
     "metrics": 540,
     "moments": 715,
     "plots": 1460,
-    "report": 2670,
+    "report": 2630,
     "selection": 1820,
-    "tables": 2850,
+    "tables": 2800,
 }
 
 

@@ -921,15 +921,15 @@ def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
     subject = reported(classifier)
     evidence = collect_of(subject, [(X_new, y_new)])
     rows = explained_rows(subject, evidence, list(X), evidence.rare, ReportSettings())
-    assert {row.kind for row in rows} >= {"Sure hit", "Close decision"}
+    assert {row.row.kind for row in rows} >= {"Sure hit", "Close decision"}
     shares = {c: float((y_new == c).mean()) for c in ("bad", "good")}
     p = classifier.with_costs(priors=shares).predict_proba(X_new)[:, 0]
     contributions = -classifier.explain(X_new)  # "bad" comes first
     for row in rows:
-        i = row.number - 1
+        i = row.row.number - 1
         assert row.towards == 0
         assert row.probability == pytest.approx(p[i], rel=1e-9)
-        assert y_new[i] == classifier.classes_[row.label]
+        assert y_new[i] == classifier.classes_[row.row.label]
         for part in row.parts:
             j = list(X).index(part.name)
             assert part.value == pytest.approx(contributions[i, j], rel=1e-6)
@@ -939,7 +939,7 @@ def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
     assert "<b>x</b>" not in page
     hits = np.flatnonzero((y_new == "bad") & (classifier.predict(X_new) == "bad"))
     surest = hits[np.argmin(classifier.decision_function(X_new)[hits])]
-    assert rows[0].number == surest + 1
+    assert rows[0].row.number == surest + 1
 
 
 def test_rows_of_any_classifier_are_explained_by_typical_values():
@@ -1230,9 +1230,9 @@ def test_a_metric_is_one_entry_in_a_list(classifier):
     expected = f"{(classifier.predict(X) == y).mean():.3f}"
     assert re.search(rf"Accuracy</h3>\s*<p class=\"big\">{expected}", page)
     assert "Rows predicted correctly." in page
-    evaluation = evaluate(reported(classifier), [(X, y)], metrics=(*METRICS, toy))
-    assert f"Accuracy            {expected}" in "\n".join(score_lines(["a", "b"], evaluation))
-    assert [metric.key for metric, _ in evaluation.scores()][-1] == "accuracy"
+    scores = evaluate(reported(classifier), [(X, y)]).scores((*METRICS, toy))
+    assert f"Accuracy            {expected}" in "\n".join(score_lines(scores))
+    assert [metric.key for metric, _ in scores][-1] == "accuracy"
 
 
 def test_a_section_is_one_entry_in_a_list(classifier):

@@ -40,9 +40,9 @@ na_option: Option = click.option(
 
 def output_option(metavar: str, help: str, default: Path | None = None) -> Option:
     """`-o`, the file that a command writes; required unless there is a default."""
-    default_of: dict[str, Any] = {"default": default, "show_default": True}
-    more = default_of if default else {"required": True}
-    return click.option("-o", "--output", type=FILE, metavar=metavar, help=help, **more)
+    shown: dict[str, Any] = {"default": default, "show_default": True}
+    need = shown if default else {"required": True}
+    return click.option("-o", "--output", type=FILE, metavar=metavar, help=help, **need)
 
 
 model_output = output_option("MODEL", "The file to write the model to.")

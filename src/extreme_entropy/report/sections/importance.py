@@ -52,10 +52,7 @@ class ColumnPart:
 class ExplainedRow:
     """A row, why it was decided so, and how sure."""
 
-    kind: str
-    number: int
-    label: int
-    predicted: int
+    row: TellingRow
     towards: int  # the class that positive parts speak for
     probability: float  # of that class
     parts: list[ColumnPart]
@@ -151,9 +148,7 @@ def explained_rows(
             if values[j] != 0
         ]
         p = _probability(classifier, evidence, row, rare)
-        explained.append(
-            ExplainedRow(row.kind, row.number, row.label, row.predicted, towards, p, parts)
-        )
+        explained.append(ExplainedRow(row, towards, p, parts))
     return explained
 
 
