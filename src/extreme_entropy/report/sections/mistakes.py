@@ -10,7 +10,7 @@ from .pairs import PairPicture, draw_pair
 
 @dataclass(frozen=True, kw_only=True)
 class MistakesContent(SectionContent):
-    """The rows of both classes, on the line along which costs move the decision."""
+    """The rows of both classes, projected, among which costs move the decision."""
 
     pair: PairPicture
 
