@@ -108,7 +108,7 @@ def fit(
     """
     from ..tables.fitting import fit_like, fit_table
     from ..tables.reading import open_table
-    from .summary import print_fit
+    from .fit_summary import print_fit
 
     prepare_output(output, train)
     named = {

@@ -16,7 +16,7 @@ import click
 if TYPE_CHECKING:
     from ..estimators.inputs import NamedPriors
     from ..tables.model import TableModel
-    from ..tables.reading import Source
+    from ..tables.reading import TableSource
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]  # a decorator of commands
@@ -154,7 +154,7 @@ class ModelOnTable:
     na: Sequence[str]
     encoding: str | None
 
-    def open(self) -> tuple[TableModel, Source]:
+    def open(self) -> tuple[TableModel, TableSource]:
         """The model under the costs and priors, and the table."""
         from ..tables.model import TableModel
         from ..tables.reading import open_table

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..columns.cells import python_value
-from .text import visible
+from .harmless_text import visible
 
 Array = np.ndarray[Any, Any]
 

@@ -33,7 +33,7 @@ from .hints import hints
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
 from .profile import SETTINGS, TableProfile, asked_kinds, profile
-from .reading import Source
+from .reading import TableSource
 
 Array = np.ndarray[Any, Any]
 
@@ -66,7 +66,7 @@ class FitRequest:
     n_jobs: int = -1  # threads
     settings: EstimateSettings = field(default_factory=EstimateSettings)
 
-    def check(self, source: Source) -> None:
+    def check(self, source: TableSource) -> None:
         """Raise unless the columns that it names can play their parts."""
         if self.target in self.drop:
             raise InputError(
@@ -92,7 +92,7 @@ class FitRequest:
 
 
 @dataclass(frozen=True)
-class _Sampled:
+class _SampledTable:
     """What a pass over a table has shown of it."""
 
     profile: TableProfile
@@ -105,7 +105,7 @@ class _Sampled:
     notes: list[str]
 
 
-def fit_table(source: Source, request: FitRequest) -> TableModel:
+def fit_table(source: TableSource, request: FitRequest) -> TableModel:
     """Fit a model to all rows of a table that have a label."""
     request.check(source)
     sampled = _sample(source, request)
@@ -117,7 +117,7 @@ def fit_table(source: Source, request: FitRequest) -> TableModel:
     return _with_notes(fitted, [*notes, *notes_on(fitted), *messages])
 
 
-def _sample(source: Source, request: FitRequest) -> _Sampled:
+def _sample(source: TableSource, request: FitRequest) -> _SampledTable:
     """Pass over the columns once."""
     asked = asked_kinds(request.read_as, source.schema.names)
     profiled = profile(
@@ -147,10 +147,10 @@ def _sample(source: Source, request: FitRequest) -> _Sampled:
             f"{undated:.1%} of the rows have no value in {split.column!r}; they are learnt, and "
             "take no part in the estimate by --time."
         )
-    return _Sampled(profiled, columns, X, y, split, costs, priors, notes)
+    return _SampledTable(profiled, columns, X, y, split, costs, priors, notes)
 
 
-def _empty_model(sampled: _Sampled, request: FitRequest) -> TableModel:
+def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     """A model that has learnt no row: its φ is drawn from the sample, its estimate made there."""
     profiled, X, y = sampled.profile, sampled.X, sampled.y
     classifier = request.classifier(sampled.columns)
@@ -294,7 +294,7 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
 
 
 def fit_like(
-    source: Source,
+    source: TableSource,
     like: TableModel,
     costs: Mapping[str, float] | None = None,
     priors: Priors | None = None,
@@ -318,7 +318,7 @@ def fit_like(
     return _with_notes(fitted, [*notes_on(fitted), *messages])
 
 
-def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
+def _learn(empty: TableModel, source: TableSource, progress: bool) -> TableModel:
     """All rows learnt into an empty model, and counted."""
     rows = LabelledRows(empty, source, "learn from", progress="learning" if progress else None)
     for X, y in rows:

@@ -27,7 +27,7 @@ from ..metrics import label_text
 from ..shapes import is_text, require
 from .columns import Columns, Unread
 from .labels import TYPES, has_label, read_labels
-from .reading import Source
+from .reading import TableSource
 from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
@@ -172,12 +172,12 @@ class TableModel:
         return labels
 
     def batches(
-        self, source: Source, *, also: Iterable[str] = (), progress: str | None = None
+        self, source: TableSource, *, also: Iterable[str] = (), progress: str | None = None
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory.
 
         Only the columns that are used are read, and `also` these. `progress` is as for
-        `Source.batches`.
+        `TableSource.batches`.
         """
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
@@ -274,7 +274,7 @@ class LabelledRows:
     """The rows of a table that have a label, batch by batch, and counted on the way.
 
     `purpose` is what they are for, in the words of the error that is raised where there are none;
-    `progress` is as for `Source.batches`.
+    `progress` is as for `TableSource.batches`.
     """
 
     class_counts: dict[str, int]
@@ -283,7 +283,7 @@ class LabelledRows:
     rows_without_label: int
 
     def __init__(
-        self, model: TableModel, source: Source, purpose: str, *, progress: str | None = None
+        self, model: TableModel, source: TableSource, purpose: str, *, progress: str | None = None
     ) -> None:
         self._model, self._source, self._purpose, self._progress = model, source, purpose, progress
         self.class_counts = dict.fromkeys(model.label_names, 0)

@@ -55,7 +55,7 @@ MISSING = (
 
 def open_table(
     path: str | Path, *, encoding: str | None = None, limits: ReadingLimits | None = None
-) -> Source:
+) -> TableSource:
     """Open a table; its rows are read when asked for.
 
     It is a .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet, .arrow or .feather file, or a folder of
@@ -75,7 +75,7 @@ def open_table(
     """
     encoding, limits = encoding and checked(encoding), limits or ReadingLimits()
     if str(path) == "-":
-        spooled = [Part.spooled("standard input", standard_input())]
+        spooled = [TextPart.spooled("standard input", standard_input())]
         return TextSource("standard input", spooled, "csv", encoding, limits)
     path = Path(path)
     if not path.exists():
@@ -90,13 +90,13 @@ def open_table(
     if kind in ("parquet", "ipc"):
         return TypedSource(path, parts, kind, limits)
     if kind == "excel":
-        sheets = [Part.spooled(str(part), excel_sheet(part, limits)) for part in parts]
+        sheets = [TextPart.spooled(str(part), excel_sheet(part, limits)) for part in parts]
         return TextSource(str(path), sheets, "csv", UTF_8, limits)
-    texts = [Part(str(part), part) for part in parts]
+    texts = [TextPart(str(part), part) for part in parts]
     return TextSource(str(path), texts, kind, encoding, limits)
 
 
-class Source:
+class TableSource:
     """A table in one file or several, read as often as one likes."""
 
     name: str
@@ -158,7 +158,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """A file of separated text."""
 
     name: str  # for messages
@@ -166,7 +166,7 @@ class Part:
     spool: Spool | None = None  # the temporary file that it is, which goes with it
 
     @classmethod
-    def spooled(cls, name: str, spool: Spool) -> Part:
+    def spooled(cls, name: str, spool: Spool) -> TextPart:
         """A table that was copied to a temporary file."""
         return cls(name, spool.path, spool)
 
@@ -186,7 +186,7 @@ class Header:
     encoding: str
 
 
-class TextSource(Source):
+class TextSource(TableSource):
     """Separated text, whose cells are strings, or null where they say that a value is missing."""
 
     typed = False
@@ -194,7 +194,7 @@ class TextSource(Source):
     def __init__(
         self,
         name: str,
-        parts: list[Part],
+        parts: list[TextPart],
         kind: str,
         encoding: str | None,
         limits: ReadingLimits,
@@ -239,7 +239,7 @@ class TextSource(Source):
                     yield pa.RecordBatch.from_arrays(cells, columns)
 
 
-class TypedSource(Source):
+class TypedSource(TableSource):
     """Parquet or Arrow parts."""
 
     typed = True
@@ -392,7 +392,7 @@ def _parts(folder: Path) -> list[Path]:
     return tables
 
 
-def _read_header(part: Part, kind: str, encoding: str | None, longest: int) -> Header:
+def _read_header(part: TextPart, kind: str, encoding: str | None, longest: int) -> Header:
     """Names without spaces around them, what separates them, and the rows up to the data.
 
     The separator of CSV is the most frequent of , ; | and tab. A quoted name may hold line ends.

@@ -17,10 +17,10 @@ from ...plots.inputs import log_odds_bias
 from ...plots.regions import NEIGHBOURS, RegionsDisplay
 from ...plots.style import escaped
 from ..classifiers import LibraryClassifier
+from ..harmless_text import visible
 from ..live import in_base64
 from ..subject import SectionContent, Subject
 from ..svg import WIDE, Picture, draw
-from ..text import visible
 
 Array = np.ndarray[Any, Any]
 
