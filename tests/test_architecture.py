@@ -253,9 +253,9 @@ LINES = {
     "metrics": 540,
     "moments": 735,
     "plots": 1460,
-    "report": 2670,
+    "report": 2630,
     "selection": 1820,
-    "tables": 2850,
+    "tables": 2800,
 }
 
 
@@ -294,7 +294,7 @@ def test_eem_fit_passes_few_functions(tmp_path):
     rows = "".join(f"{rng.normal():.3f},{rng.choice(list('abc'))},{label}\n" for label in labels)
     (tmp_path / "a.csv").write_text(f"x,shop,label\n{rows}")
     words = ["fit", str(tmp_path / "a.csv"), "--target", "label", "-o", str(tmp_path / "m.eem")]
-    for module in ("cli.fit", "cli.summary", "tables.fitting"):  # else their imports are traced
+    for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 510
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 520

@@ -31,8 +31,8 @@ from extreme_entropy.plots import OperatingDisplay, RegionsDisplay
 from extreme_entropy.report import About, numbers
 from extreme_entropy.report.build import report_on_batches
 from extreme_entropy.report.classifiers import reported
+from extreme_entropy.report.harmless_text import visible
 from extreme_entropy.report.report_settings import ReportSettings
-from extreme_entropy.report.text import visible
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 QUIET = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]

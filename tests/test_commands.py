@@ -21,8 +21,8 @@ import pytest
 from click.testing import CliRunner
 from sklearn.metrics import brier_score_loss, log_loss
 
+from extreme_entropy.cli.fit_summary import print_fit
 from extreme_entropy.cli.root import root
-from extreme_entropy.cli.summary import print_fit
 from extreme_entropy.progress import with_progress
 from extreme_entropy.tables.estimate import EstimateSettings
 from extreme_entropy.tables.fitting import FitRequest, fit_table

@@ -53,6 +53,7 @@ from extreme_entropy.report.build import compared_sizes, report_on_batches, writ
 from extreme_entropy.report.classifiers import reported
 from extreme_entropy.report.evaluation import METRICS, Metric, evaluate
 from extreme_entropy.report.evidence import collect as collect_of
+from extreme_entropy.report.harmless_text import json_block, visible
 from extreme_entropy.report.live import points_of
 from extreme_entropy.report.numbers import amount, count, percent, times
 from extreme_entropy.report.page import SECTIONS, render
@@ -63,7 +64,6 @@ from extreme_entropy.report.sections.importance import explained_rows, important
 from extreme_entropy.report.sections.matrix import shown_matrix
 from extreme_entropy.report.sections.short import possible_mistakes, score_cards, worst_confusions
 from extreme_entropy.report.subject import Section, SectionContent, class_name, subject_of
-from extreme_entropy.report.text import json_block, visible
 
 HOSTILE = [
     "<script>window.ran = 1</script>",
@@ -895,9 +895,8 @@ def test_the_column_that_matters_is_named(make):
     classifier = make().fit(*one_column_matters())
     subject = reported(classifier, one_column_matters(1)[1])
     evidence = collect_of(subject, [one_column_matters(1)])
-    names = [f"c{j}" for j in range(6)]
-    found = important_columns(subject, evidence, names, ReportSettings())
-    assert found.names[int(found.shares.argmax())] == "c3"
+    found = important_columns(subject, evidence, ReportSettings())
+    assert found.shares.argmax() == 3
     assert found.shares.max() > 0.5 or not found.shuffled
     assert found.shares.sum() == pytest.approx(1)
     assert found.shuffled == (subject.importances is None)
@@ -921,15 +920,15 @@ def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
     subject = reported(classifier)
     evidence = collect_of(subject, [(X_new, y_new)])
     rows = explained_rows(subject, evidence, list(X), evidence.rare, ReportSettings())
-    assert {row.kind for row in rows} >= {"Sure hit", "Close decision"}
+    assert {row.row.kind for row in rows} >= {"Sure hit", "Close decision"}
     shares = {c: float((y_new == c).mean()) for c in ("bad", "good")}
     p = classifier.with_costs(priors=shares).predict_proba(X_new)[:, 0]
     contributions = -classifier.explain(X_new)  # "bad" comes first
     for row in rows:
-        i = row.number - 1
+        i = row.row.number - 1
         assert row.towards == 0
         assert row.probability == pytest.approx(p[i], rel=1e-9)
-        assert y_new[i] == classifier.classes_[row.label]
+        assert y_new[i] == classifier.classes_[row.row.label]
         for part in row.parts:
             j = list(X).index(part.name)
             assert part.value == pytest.approx(contributions[i, j], rel=1e-6)
@@ -939,7 +938,7 @@ def test_a_row_is_explained_by_explain_with_its_cells_as_in_the_data():
     assert "<b>x</b>" not in page
     hits = np.flatnonzero((y_new == "bad") & (classifier.predict(X_new) == "bad"))
     surest = hits[np.argmin(classifier.decision_function(X_new)[hits])]
-    assert rows[0].number == surest + 1
+    assert rows[0].row.number == surest + 1
 
 
 def test_rows_of_any_classifier_are_explained_by_typical_values():
@@ -1230,9 +1229,9 @@ def test_a_metric_is_one_entry_in_a_list(classifier):
     expected = f"{(classifier.predict(X) == y).mean():.3f}"
     assert re.search(rf"Accuracy</h3>\s*<p class=\"big\">{expected}", page)
     assert "Rows predicted correctly." in page
-    evaluation = evaluate(reported(classifier), [(X, y)], metrics=(*METRICS, toy))
-    assert f"Accuracy            {expected}" in "\n".join(score_lines(["a", "b"], evaluation))
-    assert [metric.key for metric, _ in evaluation.scores()][-1] == "accuracy"
+    scores = evaluate(reported(classifier), [(X, y)]).scores((*METRICS, toy))
+    assert f"Accuracy            {expected}" in "\n".join(score_lines(scores))
+    assert [metric.key for metric, _ in scores][-1] == "accuracy"
 
 
 def test_a_section_is_one_entry_in_a_list(classifier):

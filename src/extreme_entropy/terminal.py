@@ -52,15 +52,8 @@ codecs.register_error("extreme_entropy.escaped", _without_letter)
 class Harmless(io.TextIOBase):
     """A stream of text for people, in front of one of the process, which may be closed or full.
 
-    Parameters
-    ----------
-    stream : text stream or None
-        None, as Python has it, where the stream is closed.
-
-    Attributes
-    ----------
-    lost : OSError or None
-        What the first text met that could not be written. What follows is dropped.
+    Python has None for a closed stream. `lost` is what the first text met that could not be
+    written; what follows is dropped.
     """
 
     encoding = "utf-8"  # whatever is lacking in that of the stream is escaped

@@ -14,7 +14,7 @@ from .output import echo_json, printable, rows_text
 
 if TYPE_CHECKING:
     from ..metrics import ScoreInterval
-    from ..report.evaluation import Evaluation
+    from ..report.evaluation import Evaluation, Metric
     from ..tables.model import TableModel
 
 METHODS = "95 % intervals: Beta (of recalls) for GMean and balanced accuracy, normal for the others"
@@ -66,7 +66,9 @@ def evaluate(use: ModelOnTable, as_json: bool) -> None:
     names = [printable(name) for name in fitted.label_names]
     click.echo(rows_text(rows.rows, fitted.target, rows.rows_without_label) + "\n")
     click.echo(_matrix_text(names, evaluation) + "\n")
-    click.echo("\n".join(score_lines(names, evaluation)) + "\n")
+    absent = ", ".join(name for name, n in zip(names, evaluation.counts, strict=True) if not n)
+    lines = score_lines(evaluation.scores(), f"not defined: no rows of {absent}")
+    click.echo("\n".join([*lines, *_cost_lines(names, evaluation)]) + "\n")
     click.echo("\n".join(_probability_lines(evaluation)) + "\n")
     click.echo("\n".join([*_advice(evaluation), METHODS]))
 
@@ -104,21 +106,24 @@ def _note_on_rows_learnt(evaluation: Evaluation, fitted: TableModel, data: Path)
     )
 
 
-def score_lines(names: list[str], evaluation: Evaluation) -> list[str]:
-    """The scores of decisions, and the mean cost; classes by their names."""
-    absent = [name for name, n in zip(names, evaluation.counts, strict=True) if not n]
-    undefined = f"not defined: no rows of {', '.join(absent)}"
-    lines = [
+def score_lines(
+    scores: list[tuple[Metric, ScoreInterval]], undefined: str = "not defined"
+) -> list[str]:
+    """The scores of decisions; those of probabilities are in a table of their own."""
+    return [
         f"{metric.title:20}{undefined if score.value is None else _with_interval(score)}"
-        for metric, score in evaluation.scores()
+        for metric, score in scores
         if not metric.of_probabilities
     ]
+
+
+def _cost_lines(names: list[str], evaluation: Evaluation) -> list[str]:
+    """The mean cost, and that of the best constant; classes by their names."""
     dear = [f"{n} {c:g}" for n, c in zip(names, evaluation.class_costs, strict=True) if c != 1]
     at = f"missing {', '.join(dear)}, another 1" if dear else "every mistake 1"
     best = int(evaluation.constant_costs.argmin())
     constant = evaluation.constant_costs[best] / evaluation.rows
     return [
-        *lines,
         f"{'Mean cost':20}{evaluation.cost / evaluation.rows:.3f}  ({at})",
         f"{'':20}{constant:.3f}  if every row were predicted {names[best]}",
     ]

@@ -23,6 +23,7 @@ from .output import command_line, echo_json, prepare_output
 
 if TYPE_CHECKING:
     from ..tables.fitting import FitRequest
+    from ..tables.model import TableModel
 
 READ_AS = ("text", "number", "category", "date")  # options that say how columns are read
 
@@ -106,9 +107,8 @@ def fit(
     boosting.
     """
     from ..tables.fitting import fit_like, fit_table
-    from ..tables.model import TableModel
     from ..tables.reading import open_table
-    from .summary import print_fit
+    from .fit_summary import print_fit
 
     prepare_output(output, train)
     named = {
@@ -116,24 +116,13 @@ def fit(
         for name, value in options.items()
         if value is not None and value is not False and value != ()
     }
-    if like is not None:
-        if named:
-            words = ", ".join(f"--{name.replace('_', '-')}" for name in named)
-            raise click.UsageError(f"--like takes all from MODEL: no {words}.")
-        first = TableModel.load(like)
-        if target not in (None, first.target):
-            raise click.UsageError(
-                f"--like {like} has the target {first.target!r}, not {target!r}."
-            )
-        source = open_table(train, encoding=encoding)
-        fitted = fit_like(source, first, decision.costs, decision.priors, progress=True)
-    elif target is None:
-        raise click.UsageError("Give the column that holds the labels: --target COLUMN")
-    elif "time" in named and "group" in named:
-        raise click.UsageError("Give --time or --group, not both.")
-    else:
+    if like is None:
         request = _request(target, decision, named)
         fitted = fit_table(open_table(train, encoding=encoding), request)
+    else:
+        first = _first_model(like, target, named)
+        source = open_table(train, encoding=encoding)
+        fitted = fit_like(source, first, decision.costs, decision.priors, progress=True)
     fitted = replace(fitted, facts=replace(fitted.facts, command=command_line()))
     fitted.save(output)
     if not as_json:
@@ -156,10 +145,27 @@ def fit(
     )
 
 
-def _request(target: str, decision: DecisionOptions, named: dict[str, Any]) -> FitRequest:
+def _first_model(like: Path, target: str | None, named: Mapping[str, Any]) -> TableModel:
+    """The model whose columns and feature map another is to have, and no options of its own."""
+    from ..tables.model import TableModel
+
+    if named:
+        words = ", ".join(f"--{name.replace('_', '-')}" for name in named)
+        raise click.UsageError(f"--like takes all from MODEL: no {words}.")
+    first = TableModel.load(like)
+    if target not in (None, first.target):
+        raise click.UsageError(f"--like {like} has the target {first.target!r}, not {target!r}.")
+    return first
+
+
+def _request(target: str | None, decision: DecisionOptions, named: dict[str, Any]) -> FitRequest:
     """The options that were named; all others are as the request has them."""
     from ..tables.fitting import FitRequest
 
+    if target is None:
+        raise click.UsageError("Give the column that holds the labels: --target COLUMN")
+    if "time" in named and "group" in named:
+        raise click.UsageError("Give --time or --group, not both.")
     return FitRequest(
         target,
         costs=decision.costs,

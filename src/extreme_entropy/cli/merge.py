@@ -35,10 +35,10 @@ def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) ->
     prepare_output(output)
     merged = TableModel.load(models[0])
     for path in models[1:]:
-        other = TableModel.load(path)
-        rows = other.classifier.summary_.rows
+        part = TableModel.load(path)
+        rows = part.classifier.summary_.rows
         share = merged.classifier.summary_.rows.share_of(rows, certain=True)
-        merged = merged.merged(other)
+        merged = merged.merged(part)
         if share and not force:
             raise MergeError(
                 f"{100 * share:.3g} % of the rows of {str(path)!r} are also in the models before "

@@ -16,7 +16,7 @@ import click
 if TYPE_CHECKING:
     from ..estimators.inputs import NamedPriors
     from ..tables.model import TableModel
-    from ..tables.reading import Source
+    from ..tables.reading import TableSource
 
 Command = Callable[..., None]
 Option = Callable[[Command], Command]  # a decorator of commands
@@ -40,9 +40,9 @@ na_option: Option = click.option(
 
 def output_option(metavar: str, help: str, default: Path | None = None) -> Option:
     """`-o`, the file that a command writes; required unless there is a default."""
-    default_of: dict[str, Any] = {"default": default, "show_default": True}
-    more = default_of if default else {"required": True}
-    return click.option("-o", "--output", type=FILE, metavar=metavar, help=help, **more)
+    shown: dict[str, Any] = {"default": default, "show_default": True}
+    need = shown if default else {"required": True}
+    return click.option("-o", "--output", type=FILE, metavar=metavar, help=help, **need)
 
 
 model_output = output_option("MODEL", "The file to write the model to.")
@@ -154,7 +154,7 @@ class ModelOnTable:
     na: Sequence[str]
     encoding: str | None
 
-    def open(self) -> tuple[TableModel, Source]:
+    def open(self) -> tuple[TableModel, TableSource]:
         """The model under the costs and priors, and the table."""
         from ..tables.model import TableModel
         from ..tables.reading import open_table

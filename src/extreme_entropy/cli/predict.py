@@ -64,21 +64,21 @@ def predict(
             raise click.UsageError("--escape-formulas is for CSV and TSV.")
         prepare_output(output, use.data)
     fitted, source = use.open()
-    kept = list(source.schema.names if keep_all else dict.fromkeys(keep))
+    copies = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
     columns = [("prediction", fitted.label_type)]
     columns += [(f"p({name})", pa.float64()) for name in fitted.label_names if proba]
     answers = dict(columns)
-    for name in kept:
+    for name in copies:
         source.require(name)
         if name in answers:
             raise InputError(
                 f"Columns of the output must have different names; {source.name!r} has a column "
                 f"{name!r} too. Rename it, or name others in --keep."
             )
-    schema = pa.schema([*(source.schema.field(name) for name in kept), *columns])
-    batches = fitted.batches(source, also=kept, progress="predicting")
-    predictions = _predictions(fitted, batches, kept, schema, counts)
+    schema = pa.schema([*(source.schema.field(name) for name in copies), *columns])
+    batches = fitted.batches(source, also=copies, progress="predicting")
+    predictions = _predictions(fitted, batches, copies, schema, counts)
     if escape_formulas:
         schema, predictions = with_escaped_formulas(schema, predictions)
     write_table(output, predictions, schema)
@@ -92,7 +92,7 @@ def predict(
 def _predictions(
     fitted: TableModel,
     batches: Iterator[pa.Table],
-    kept: list[str],
+    copies: list[str],
     schema: pa.Schema,
     counts: dict[str, int],
 ) -> Iterator[pa.RecordBatch]:
@@ -102,7 +102,7 @@ def _predictions(
     from ..metrics import label_text
 
     unread = fitted.unread()
-    types = schema.types[len(kept) :]
+    types = schema.types[len(copies) :]
     proba = len(types) > 1
     for batch in batches:
         X = fitted.read(batch)
@@ -112,6 +112,6 @@ def _predictions(
             counts[label_text(label)] += int(n)
         answers = [labels, *(fitted.classifier.predict_proba(X).T if proba else ())]
         arrays = [pa.array(a, kind) for a, kind in zip(answers, types, strict=True)]
-        copied = [batch.column(name) for name in kept]
+        copied = [batch.column(name) for name in copies]
         yield from pa.Table.from_arrays([*copied, *arrays], schema=schema).to_batches()
     unread.point_out()

@@ -51,24 +51,30 @@ def one_line_errors() -> Iterator[None]:
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
-            from ..errors import ExtremeEntropyError  # which takes a second to import
-
-            expected = (ExtremeEntropyError, ValueError, ImportError, MemoryError, OSError)
-            from_arrow = type(error).__module__.partition(".")[0] == "pyarrow"
-            no_thread = isinstance(error, RuntimeError) and "start new thread" in str(error)
-            if not isinstance(error, expected) and not from_arrow and not no_thread:
+            message = _one_line(error)
+            if not message:
                 raise
-            message = " ".join(str(error).split()) or type(error).__name__
-            if no_thread:
-                message = (
-                    "There is not enough memory for another thread, or the system allows no more "
-                    "of them; no file was changed."
-                )
-            if isinstance(error, MemoryError) and not isinstance(error, ExtremeEntropyError):
-                message = f"There is not enough memory for this ({message}); no file was changed."
-            if isinstance(error, OSError) and error.filename is not None and error.strerror:
-                message = f"{str(error.filename)!r}: {error.strerror}."
             raise click.ClickException(message) from error
+
+
+def _one_line(error: Exception) -> str:
+    """What went wrong, for an error that input or the system can cause; of others nothing."""
+    from ..errors import ExtremeEntropyError  # which takes a second to import
+
+    text = " ".join(str(error).split()) or type(error).__name__
+    if isinstance(error, ExtremeEntropyError):
+        return text
+    if isinstance(error, RuntimeError) and "start new thread" in text:
+        return (
+            "There is not enough memory for another thread, or the system allows no more of them; "
+            "no file was changed."
+        )
+    if isinstance(error, MemoryError):
+        return f"There is not enough memory for this ({text}); no file was changed."
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{str(error.filename)!r}: {error.strerror}."
+    from_arrow = type(error).__module__.partition(".")[0] == "pyarrow"
+    return text if from_arrow or isinstance(error, ValueError | ImportError | OSError) else ""
 
 
 class Root(click.Group):

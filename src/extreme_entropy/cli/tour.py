@@ -29,9 +29,9 @@ def show(page: Path) -> None:
     """Fit, judge, explain, and write a report."""
     data = load_breast_cancer()
     y = np.where(data.target == 0, "malignant", "benign")
-    kept = [*np.flatnonzero(y == "malignant")[:RARE], *np.flatnonzero(y == "benign")]
+    rows = [*np.flatnonzero(y == "malignant")[:RARE], *np.flatnonzero(y == "benign")]
     X, X_new, y, y_new = train_test_split(
-        data.data[kept], y[kept], test_size=0.5, stratify=y[kept], random_state=SEED
+        data.data[rows], y[rows], test_size=0.5, stratify=y[rows], random_state=SEED
     )
     click.echo(f"Breast cancer, {X.shape[1]} columns. Training rows: {_counts(y)}.")
     click.echo(f"Held out: {_counts(y_new)}.")
@@ -82,13 +82,13 @@ def _explain(
 ) -> None:
     most = np.argsort(-classifier.feature_importances_)[:3]
     click.echo(f"\nColumns that matter most: {', '.join(columns[j] for j in most)}.")
-    found = {
+    flagged = {
         cost: int((classifier.with_costs({"malignant": cost}).predict(X_new) == "malignant").sum())
         for cost in (1, 20)
     }
     click.echo(
-        f"Rows predicted malignant: {found[1]}; if missing one costs 20 times a false alarm, "
-        f"{found[20]}, without refitting."
+        f"Rows predicted malignant: {flagged[1]}; if missing one costs 20 times a false alarm, "
+        f"{flagged[20]}, without refitting."
     )
     chosen = [np.flatnonzero(y_new == label)[0] for label in classifier.classes_]
     calibrated = classifier.with_costs(priors="empirical")

@@ -29,8 +29,8 @@ from ..machine.predictor import Predictor
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..pipelines import last_step
 from ..plots.inputs import label_positions, project_rows
+from .harmless_text import visible
 from .rows import as_rows, column_as_array, column_names, with_column_of
-from .text import visible
 
 Array = np.ndarray[Any, Any]
 

@@ -7,7 +7,7 @@ prints it, `--json` writes it and the report shows it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,7 +54,6 @@ class Evaluation:
     probabilities: Mapping[str, Mapping[str, ScoreInterval]]  # Brier score and log-loss, by priors
     sketch: RowSketch  # of all rows
     share_learnt: float  # of the rows, which are those of the fit
-    metrics: tuple[Metric, ...]
 
     @property
     def counts(self) -> Array:
@@ -81,13 +80,20 @@ class Evaluation:
         """Of all mistakes, if every row were predicted as the same class   (classes,)."""
         return self.counts @ self.costs
 
-    def scores(self) -> list[tuple[Metric, ScoreInterval]]:
-        """Each metric with its value."""
-        return [(metric, metric.of(self)) for metric in self.metrics]
+    @property
+    def costs_by_class(self) -> bool:
+        """Whether the cost of a mistake depends on the true class alone."""
+        return bool(
+            (self.costs == self.costs.max(axis=1)[:, None] * (1 - np.eye(len(self.costs)))).all()
+        )
+
+    def scores(self, metrics: Sequence[Metric] | None = None) -> list[tuple[Metric, ScoreInterval]]:
+        """Each metric with its value, by default all of `METRICS`."""
+        return [(metric, metric.of(self)) for metric in metrics or METRICS]
 
 
 def _recall_metric(key: str) -> Callable[[Evaluation], ScoreInterval]:
-    return lambda found: recall_scores(np.diag(found.confusion), found.counts)[key]
+    return lambda evaluation: recall_scores(np.diag(evaluation.confusion), evaluation.counts)[key]
 
 
 METRICS = (
@@ -113,7 +119,7 @@ METRICS = (
             "How often a row of a class is ranked above a row of "
             f"{'the other' if n == 2 else 'one of the others, on average'}. Guessing gives 0.5."
         ),
-        lambda found: found.auc,
+        lambda evaluation: evaluation.auc,
     ),
     Metric(
         "brier",
@@ -122,7 +128,7 @@ METRICS = (
             "Mean squared error of the probabilities: 0 is perfect, and equal probabilities "
             f"for all classes give {0.25 if n == 2 else 1 - 1 / n:.2g}."
         ),
-        lambda found: found.probabilities[found.priors]["brier"],
+        lambda evaluation: evaluation.probabilities[evaluation.priors]["brier"],
         of_probabilities=True,
     ),
 )
@@ -133,7 +139,7 @@ class RowBatch:
     """Some rows, and what the classifier makes of them."""
 
     rows: Any  # checked, as the classifier takes them
-    given: Any  # as they came
+    original: Any  # as they came
     labels: Array  # positions in classes_   (n,)
     values: Array  # t   (n, columns)
     scores: Array
@@ -144,13 +150,12 @@ def evaluate(
     classifier: Reported,
     batches: Iterable[tuple[Any, Any]],
     probabilities: Mapping[str, Probabilities] | None = None,
-    metrics: tuple[Metric, ...] = METRICS,
 ) -> Evaluation:
     """Scores of a classifier on batches of rows and labels, which need not fit in memory together.
 
     `probabilities` are scored by their names, those of the classifier's own priors among them.
     """
-    running = RunningEvaluation(classifier, probabilities, metrics)
+    running = RunningEvaluation(classifier, probabilities)
     for batch in predicted_batches(classifier, batches):
         running.add(batch)
     return running.result()
@@ -162,36 +167,31 @@ def predicted_batches(
     """Rows with labels and predictions, few enough at a time to be computed at once."""
     step = max(1, VALUES_AT_ONCE // max(1, len(classifier.machine_.pairs)))
     for rows, y in batches:
-        given, X = as_rows(rows), classifier.checked(rows)
+        original, X = as_rows(rows), classifier.checked(rows)
         labels = label_positions(classifier, X, y)
         for start in range(0, len(labels), step):
             if len(labels) > step:
                 part = np.arange(start, min(start + step, len(labels)))
-                yield _predicted(classifier, take(X, part), take(given, part), labels[part])
+                yield _predicted(classifier, take(X, part), take(original, part), labels[part])
             else:
-                yield _predicted(classifier, X, given, labels)
+                yield _predicted(classifier, X, original, labels)
 
 
-def _predicted(classifier: Reported, X: Any, given: Any, labels: Array) -> RowBatch:
+def _predicted(classifier: Reported, X: Any, original: Any, labels: Array) -> RowBatch:
     values = classifier.values(X)
     scores = classifier.machine_.scores(values)
-    return RowBatch(X, given, labels, values, scores, predicted_classes(scores))
+    return RowBatch(X, original, labels, values, scores, predicted_classes(scores))
 
 
 class RunningEvaluation:
     """The evaluation of the rows so far."""
 
     def __init__(
-        self,
-        classifier: Reported,
-        probabilities: Mapping[str, Probabilities] | None = None,
-        metrics: tuple[Metric, ...] = METRICS,
+        self, classifier: Reported, probabilities: Mapping[str, Probabilities] | None = None
     ) -> None:
-        k = len(classifier.classes_)
-        self._classifier, self._metrics = classifier, metrics
-        self._probabilities = probabilities or {
-            classifier.priors: classifier.machine_.probabilities
-        }
+        k, by_default = len(classifier.classes_), classifier.machine_.probabilities
+        self._classifier = classifier
+        self._probabilities = probabilities or {classifier.priors: by_default}
         self._confusion = np.zeros((k, k), dtype=np.int64)
         self._auc, self._sketch = RunningAUC(k), NO_ROWS
         self._running = {name: RunningProbabilityScores() for name in self._probabilities}
@@ -217,5 +217,4 @@ class RunningEvaluation:
             probabilities={name: running.scores() for name, running in self._running.items()},
             sketch=self._sketch,
             share_learnt=self._classifier.share_learnt(self._sketch),
-            metrics=self._metrics,
         )

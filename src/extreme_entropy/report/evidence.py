@@ -71,7 +71,7 @@ def collect(
     """Evidence of batches of rows and labels, which need not fit in memory together."""
     settings = settings or ReportSettings()
     k = len(classifier.classes_)
-    running = RunningEvaluation(classifier, metrics=settings.metrics)
+    running = RunningEvaluation(classifier)
     columns = max(1, len(classifier.machine_.pairs))
     sample = _ClassSample(k, min(settings.kept_rows, settings.kept_values // columns))
     drawn = _ClassSample(k, settings.drawn_rows)

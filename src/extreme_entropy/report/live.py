@@ -60,11 +60,6 @@ class ClassPoints:
     weights: tuple[float, float]  # rows that each of the first, and of the others, stands for
 
 
-def is_exact(evidence: Evidence, settings: ReportSettings) -> bool:
-    """Whether the page has every row, so that its counts under any costs are exact."""
-    return evidence.evaluation.rows <= settings.page_rows
-
-
 def points_of(
     classifier: Reported, evidence: Evidence, settings: ReportSettings
 ) -> list[ClassPoints]:
@@ -75,13 +70,14 @@ def points_of(
     """
     values = classifier.pair_values(evidence.values, 0)
     sure, quantiles = settings.sure_rows, settings.quantiles
+    exact = evidence.evaluation.rows <= settings.page_rows  # counts under any costs
     points = []
     for c in range(2):
         of_class = values[evidence.labels == c]
         share = float(evidence.counts[c] / len(of_class))
         ratio = (-1, 1)[evidence.rare] * classifier.machine_.curves[0].log_ratio(of_class)
         of_class = of_class[np.argsort(-ratio, kind="stable")]
-        if is_exact(evidence, settings) or len(of_class) <= sure + quantiles:
+        if exact or len(of_class) <= sure + quantiles:
             points.append(ClassPoints(of_class, len(of_class), (share, 0.0)))
             continue
         rest = of_class[sure:]

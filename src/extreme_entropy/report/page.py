@@ -13,6 +13,7 @@ import jinja2
 from markupsafe import Markup
 
 from . import numbers
+from .harmless_text import json_block, visible
 from .live import live_data
 from .sections.again import again
 from .sections.budget import budget
@@ -24,7 +25,6 @@ from .sections.pairs import pairs
 from .sections.population import population
 from .sections.short import short
 from .subject import Section, Subject
-from .text import json_block, visible
 
 #: The parts of a page, in their order.
 SECTIONS = (

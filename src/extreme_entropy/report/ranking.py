@@ -119,18 +119,18 @@ def economy(
 
     Weights of a miss that differ by a factor below `same_weight` are taken for the same.
     """
-    machine, found, rare = classifier.machine_, evidence.evaluation, evidence.rare
-    weights = machine.log_priors + machine.log_costs - np.log(found.counts)
+    machine, evaluation, rare = classifier.machine_, evidence.evaluation, evidence.rare
+    weights = machine.log_priors + machine.log_costs - np.log(evaluation.counts)
     weight = float(np.exp(weights[rare] - weights[1 - rare]))
-    miss, alarm = found.class_costs[rare], found.class_costs[1 - rare]
-    flagged = found.confusion[:, rare]
+    miss, alarm = evaluation.class_costs[rare], evaluation.class_costs[1 - rare]
+    flagged = evaluation.confusion[:, rare]
     return Economy(
         miss=miss,
         alarm=alarm,
         stated=classifier.stated_costs,
         weight=weight,
         agrees=1 / same_weight < weight * alarm / miss < same_weight,
-        total=float(found.counts[rare]),
+        total=float(evaluation.counts[rare]),
         now=OperatingPoint(float(flagged.sum()), float(flagged[rare])),
         cheapest=ranking.cheapest(miss, alarm),
     )

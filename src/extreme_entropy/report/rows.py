@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..columns.cells import python_value
-from .text import visible
+from .harmless_text import visible
 
 Array = np.ndarray[Any, Any]
 
@@ -54,16 +54,16 @@ def column_as_array(X: Any, j: int) -> Array:
 def with_column_of(X: Any, j: int, source: Any, rows: Array) -> Any:
     """All rows of X, of which one column has the cells of as many rows of another such X."""
     if hasattr(X, "iloc"):
-        found = X.copy()
-        found.isetitem(j, source.iloc[rows, j].set_axis(found.index))
-        return found
+        changed = X.copy()
+        changed.isetitem(j, source.iloc[rows, j].set_axis(changed.index))
+        return changed
     if hasattr(X, "get_columns"):
         return X.with_columns(source.to_series(j).gather(rows))
     if hasattr(X, "column_names"):
         return X.set_column(j, X.column_names[j], source.column(j).take(rows))
-    found = X.toarray() if sp.issparse(X) else X.copy()
-    found[:, j] = column_as_array(source, j)[rows]
-    return sp.csr_matrix(found) if sp.issparse(X) else found
+    changed = X.toarray() if sp.issparse(X) else X.copy()
+    changed[:, j] = column_as_array(source, j)[rows]
+    return sp.csr_matrix(changed) if sp.issparse(X) else changed
 
 
 def stacked(parts: list[Any]) -> Any:

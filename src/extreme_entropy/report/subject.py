@@ -15,10 +15,10 @@ from .about import About
 from .classifiers import Reported, names_of
 from .evaluation import Evaluation
 from .evidence import Evidence
+from .harmless_text import visible
 from .ranking import Economy, Ranking, economy, rank
 from .report_settings import ReportSettings
 from .svg import Picture
-from .text import visible
 
 Array = np.ndarray[Any, Any]
 

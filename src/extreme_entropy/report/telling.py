@@ -80,7 +80,7 @@ class Telling:
             margin=margin,
             values=batch.values[[i]],
             row=take(batch.rows, np.array([i])),
-            cells=tuple(cells_of(batch.given, i)),
+            cells=tuple(cells_of(batch.original, i)),
         )
 
     def chosen(self, rare: int) -> tuple[TellingRow, ...]:

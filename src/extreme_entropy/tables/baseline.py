@@ -8,6 +8,7 @@ Categories are codes, which it splits as such; those that are too rare for a cod
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,37 +19,49 @@ from threadpoolctl import threadpool_limits
 
 Array = np.ndarray[Any, Any]
 
-ROUNDS, FEWEST_ROUNDS = 100, 20
-MOST_TREES = 5000  # rounds times columns
-RATE, HIGHEST_RATE = 0.1, 0.3
-SEVERAL = 20  # columns, up to which values are cut into as many ranges as can be
+
+@dataclass(frozen=True, slots=True)
+class BoostingSettings:
+    """How much boosting there is, so that it takes about as long as the fit it is compared with."""
+
+    rounds: int = 100  # as scikit-learn has it
+    fewest_rounds: int = 20
+    trees: int = 5000  # rounds times columns, at most
+    rate: float = 0.1  # as scikit-learn has it, and more in proportion where rounds are fewer
+    highest_rate: float = 0.3
+    fine_columns: int = 20  # up to which values are cut into as many ranges as can be
 
 
 class Boosting:
     """Gradient boosting of some rows of a table."""
 
-    def __init__(self, X: pa.Table, seed: int) -> None:
-        self._bins = 255 if X.num_columns <= SEVERAL else 63
-        columns = [_as_numbers(one.combine_chunks(), self._bins - 1) for one in X.columns]
+    def __init__(self, X: pa.Table, seed: int, settings: BoostingSettings | None = None) -> None:
+        self._settings = settings = settings or BoostingSettings()
+        self._bins = 255 if X.num_columns <= settings.fine_columns else 63
+        columns = [_as_numbers(column.combine_chunks(), self._bins - 1) for column in X.columns]
         self._matrix = np.column_stack(columns)
         self._is_code = [pa.types.is_string(kind) for kind in X.schema.types]
-        self._rounds = min(ROUNDS, max(FEWEST_ROUNDS, MOST_TREES // X.num_columns))
+        fewer = max(settings.fewest_rounds, settings.trees // X.num_columns)
+        self._rounds = min(settings.rounds, fewer)
         self._seed = seed
 
     @property
     def name(self) -> str:
         """What to call it."""
-        rounds = f" ({self._rounds} rounds)" if self._rounds < ROUNDS else ""
+        rounds = f" ({self._rounds} rounds)" if self._rounds < self._settings.rounds else ""
         return f"gradient boosting{rounds}"
 
     def predictions(self, learnt: Array, y: Array, held_out: Array) -> Array:
         """Labels of the rows that are held out, by a model of those that are learnt."""
+        settings = self._settings
         model = HistGradientBoostingClassifier(
             class_weight="balanced",
             categorical_features=self._is_code if any(self._is_code) else None,
             max_bins=self._bins,
             max_iter=self._rounds,
-            learning_rate=min(HIGHEST_RATE, RATE * ROUNDS / self._rounds),
+            learning_rate=min(
+                settings.highest_rate, settings.rate * settings.rounds / self._rounds
+            ),
             random_state=self._seed,
         )
         X = self._matrix[learnt]

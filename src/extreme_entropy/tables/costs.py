@@ -20,7 +20,7 @@ from .model import TableModel
 
 Array = np.ndarray[Any, Any]
 
-ROUNDING = 1e-6  # that shares may miss one by
+SHARE_TOLERANCE = 1e-6  # that the sum of shares may miss one by
 Priors = NamedPriors | Mapping[str, float]  # "balanced", "empirical", or the share of each label
 
 
@@ -58,13 +58,13 @@ def priors_by_label(
         return priors
     shares = _by_label(priors, classes, kind, "prior")
     labels, rest = classes.tolist(), 1 - sum(shares.values())
-    others = {x: n for x, n in zip(labels, counts.tolist(), strict=True) if x not in shares}
-    if (others and rest <= 0) or (not others and abs(rest) > ROUNDING):
-        names = ", ".join(repr(label_text(label)) for label in others)
-        left = f"leave a share for {names}" if others else "sum to one"
+    unnamed = {x: n for x, n in zip(labels, counts.tolist(), strict=True) if x not in shares}
+    if (unnamed and rest <= 0) or (not unnamed and abs(rest) > SHARE_TOLERANCE):
+        names = ", ".join(repr(label_text(label)) for label in unnamed)
+        left = f"leave a share for {names}" if unnamed else "sum to one"
         raise InputError(f"Priors must {left}; these sum to {1 - rest:g}.")
-    n = sum(others.values())
-    shares |= {x: rest * (m / n if n else 1 / len(others)) for x, m in others.items()}
+    n = sum(unnamed.values())
+    shares |= {x: rest * (m / n if n else 1 / len(unnamed)) for x, m in unnamed.items()}
     return {label: shares[label] / sum(shares.values()) for label in labels}
 
 
@@ -78,7 +78,7 @@ def _by_label(
 ) -> dict[Any, float]:
     """Values by label; the text of a boolean may be in any case."""
     labels = {label_text(label): label for label in classes.tolist()}
-    found = {}
+    by_label = {}
     for text, value in values.items():
         known = text.lower() if kind == "boolean" else text
         if known not in labels:
@@ -86,5 +86,5 @@ def _by_label(
                 f"A {what} must be that of a label; {text!r} is none. "
                 f"The labels are {', '.join(map(repr, labels))}."
             )
-        found[labels[known]] = value
-    return found
+        by_label[labels[known]] = value
+    return by_label

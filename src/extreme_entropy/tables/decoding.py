@@ -51,7 +51,7 @@ def find_encoding(name: str, file: Any) -> str:
 def checked(encoding: str) -> str:
     """The name of an encoding of text that Python knows."""
     try:
-        found = codecs.lookup(encoding)
+        codec = codecs.lookup(encoding)
         if not isinstance("".encode(encoding), bytes):
             raise LookupError
     except (LookupError, ValueError) as error:
@@ -59,17 +59,17 @@ def checked(encoding: str) -> str:
             f"An encoding must be one that Python knows, such as utf-8, latin-1, cp1252, utf-16 or "
             f"shift_jis; got {encoding!r}."
         ) from error
-    return UTF_8 if found.name == "utf-8" else found.name
+    return UTF_8 if codec.name == "utf-8" else codec.name
 
 
 def _by_zeros(start: bytes) -> str:
     """UTF-16 without a mark, by the zeros beside the letters of a header; or nothing."""
-    some = start[:4096]
-    for encoding, zeros, others in (
-        ("utf-16-le", some[1::2], some[::2]),
-        ("utf-16-be", some[::2], some[1::2]),
+    first = start[:4096]
+    for encoding, zeros, letters in (
+        ("utf-16-le", first[1::2], first[::2]),
+        ("utf-16-be", first[::2], first[1::2]),
     ):
-        if len(some) > 3 and zeros.count(0) > 0.7 * len(zeros) and not others.count(0):
+        if len(first) > 3 and zeros.count(0) > 0.7 * len(zeros) and not letters.count(0):
             return encoding
     return ""
 
@@ -96,8 +96,7 @@ def _count_beyond_ascii(pieces: Iterable[bytes]) -> tuple[int, int]:
         text = decoder.decode(piece, final=not piece)
         if text.isascii():
             continue
-        wrong = len(ESCAPED.findall(text)) if _has_escaped(text) else 0
-        bad += wrong
+        bad += len(ESCAPED.findall(text)) if _has_escaped(text) else 0
         good += len(text.encode(UTF_8, "surrogateescape")) - len(text)
     return good, bad
 

@@ -82,8 +82,10 @@ def estimate_gmean(
     if (counts >= FEWEST_JUDGED).sum() < 2:
         return f"two classes need {FEWEST_JUDGED} rows or more, to be held out in turn"
     folds = list(_folds(labels, split, seed, settings))
-    n = sum((np.bincount(labels[out], minlength=len(classes)) for _, out in folds), np.zeros(1))
-    judged = n >= FEWEST_JUDGED if folds else np.zeros(len(classes), bool)
+    held_out = sum(
+        (np.bincount(labels[out], minlength=len(counts)) for _, out in folds), 0 * counts
+    )
+    judged = held_out >= FEWEST_JUDGED
     if judged.sum() < 2:
         return (
             f"of two classes {FEWEST_JUDGED} rows or more must be held out by --{split.how} "
@@ -93,40 +95,37 @@ def estimate_gmean(
     # Counts of each group, where rows of a group are alike; all others are one.
     groups = split.values if split.how == "group" else np.zeros(len(y))
     groups = np.unique(groups, return_inverse=True)[1]
-    shape = (int(groups.max()) + 1, len(classes))
-    found, theirs, rows = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    chosen: Any = folds
+    rows, right, right_boosted = np.zeros((3, int(groups.max()) + 1, len(classes)))
+    steps: Any = folds
     if progress:
-        chosen = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
-    for learnt, out in chosen:
+        steps = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
+    for learnt, out in steps:
         fitted = clone(classifier).fit(X.take(learnt), y[learnt])
         at = groups[out], labels[out]
         np.add.at(rows, at, 1)
-        np.add.at(found, at, fitted.predict(X.take(out)) == y[out])
+        np.add.at(right, at, fitted.predict(X.take(out)) == y[out])
         if boosting:
-            np.add.at(theirs, at, boosting.predictions(learnt, y, out) == y[out])
+            np.add.at(right_boosted, at, boosting.predictions(learnt, y, out) == y[out])
+    held = rows[:, judged].any(axis=1)
+    rows, right, right_boosted = (n[held][:, judged] for n in (rows, right, right_boosted))
+    theirs = _gmean(right_boosted, rows, split)
     return GMeanEstimate(
-        *_gmean(found[:, judged], rows[:, judged], split),
-        len(folds),
-        tuple(label_text(label) for label in classes[~judged]),
+        **_gmean(right, rows, split),
+        folds=len(folds),
+        not_judged=tuple(label_text(label) for label in classes[~judged]),
         split=split.how,
         column=split.column,
-        held_out=int(n.sum()),
-        baseline=BaselineEstimate(boosting.name, *_gmean(theirs[:, judged], rows[:, judged], split))
-        if boosting
-        else None,
+        held_out=int(held_out.sum()),
+        baseline=BaselineEstimate(boosting.name, **theirs) if boosting else None,
     )
 
 
-def _gmean(found: Array, rows: Array, split: Split) -> tuple[float, float, float]:
+def _gmean(right: Array, rows: Array, split: Split) -> dict[str, float]:
     """GMean and its interval, from counts by group and class."""
     if split.how != "group":
-        found, rows = found.sum(axis=0), rows.sum(axis=0)
-    else:
-        some = rows.any(axis=1)
-        found, rows = found[some], rows[some]
-    score = recall_scores(found, rows)["gmean"]
-    return score.value or 0.0, score.low or 0.0, score.high or 0.0
+        right, rows = right.sum(axis=0), rows.sum(axis=0)
+    score = recall_scores(right, rows)["gmean"]
+    return {"gmean": score.value or 0.0, "low": score.low or 0.0, "high": score.high or 0.0}
 
 
 def _folds(labels: Array, split: Split, seed: int, settings: EstimateSettings) -> Iterator[Fold]:

@@ -33,7 +33,7 @@ from .hints import hints
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
 from .profile import SETTINGS, TableProfile, asked_kinds, profile
-from .reading import Source
+from .reading import TableSource
 
 Array = np.ndarray[Any, Any]
 
@@ -47,62 +47,26 @@ SIZE_NAMES = {"auto": "n_landmarks", "eem": "n_hidden", "eekm": "n_landmarks"}
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What is asked of a fit to a table.
+    """What is asked of a fit to a table; labels of costs and priors are texts."""
 
-    Parameters
-    ----------
-    target : str
-        The column that holds the labels.
-    model : {"auto", "eem", "eekm"}, default="auto"
-        `ExtremeEntropyClassifier`, `EEMClassifier` or `EEKMClassifier`.
-    size : int, optional
-        Neurons or landmarks, those of each leaf with "auto"; by default as the classifier has it.
-    costs : dict of str to float, optional
-        Cost of taking a row of a label for another, by the label as text.
-    priors : {"balanced", "empirical"} or dict of str to float, default="balanced"
-        Classes equally frequent, as frequent as in the table, or of these shares, by the label as
-        text. The estimate is made for equal priors and costs.
-    seed : int, default=0
-        Random seed of the sample and the model.
-    drop : sequence of str, default=()
-        Columns to leave out.
-    read_as : dict of str to sequence of str, default={}
-        Columns by the kind they are to be read as: "text", "number", "category" or "date". A date
-        may be followed by its order, as in "born=dmy".
-    missing : sequence of str, default=()
-        Further texts of cells that hold no value.
-    time : str, optional
-        Hold out the rows that are last in this column for the estimate, and not random ones.
-    group : str, optional
-        Hold out rows of the same value of this column together. It is learnt only if `read_as`
-        names it.
-    baseline : bool, default=False
-        Estimate gradient boosting on the same rows, too.
-    progress : bool, default=False
-        Show bars where stderr is a terminal.
-    n_jobs : int, default=-1
-        Threads.
-    settings : EstimateSettings
-        How many rows are held out and looked at.
-    """
-
-    target: str
-    model: str = "auto"
-    size: int | None = None
-    costs: Mapping[str, float] | None = None
-    priors: Priors = "balanced"
-    seed: int = 0
-    drop: Sequence[str] = ()
+    target: str  # the column that holds the labels
+    model: str = "auto"  # a key of MODELS
+    size: int | None = None  # neurons or landmarks, of each leaf with "auto"; None is the default
+    costs: Mapping[str, float] | None = None  # of taking a row of a label for another
+    priors: Priors = "balanced"  # the estimate is made for equal priors and costs
+    seed: int = 0  # of the sample and the model
+    drop: Sequence[str] = ()  # columns to leave out
+    # Columns by "text", "number", "category" or "date", which may have its order: "born=dmy".
     read_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    missing: Sequence[str] = ()
-    time: str | None = None
-    group: str | None = None
-    baseline: bool = False
-    progress: bool = False
-    n_jobs: int = -1
+    missing: Sequence[str] = ()  # further texts of cells that hold no value
+    time: str | None = None  # the column by which the last rows are held out for the estimate
+    group: str | None = None  # a column whose equal values are held out together; not learnt
+    baseline: bool = False  # whether gradient boosting is estimated on the same rows
+    progress: bool = False  # bars, where stderr is a terminal
+    n_jobs: int = -1  # threads
     settings: EstimateSettings = field(default_factory=EstimateSettings)
 
-    def check(self, source: Source) -> None:
+    def check(self, source: TableSource) -> None:
         """Raise unless the columns that it names can play their parts."""
         if self.target in self.drop:
             raise InputError(
@@ -128,7 +92,7 @@ class FitRequest:
 
 
 @dataclass(frozen=True)
-class _Sampled:
+class _SampledTable:
     """What a pass over a table has shown of it."""
 
     profile: TableProfile
@@ -141,7 +105,7 @@ class _Sampled:
     notes: list[str]
 
 
-def fit_table(source: Source, request: FitRequest) -> TableModel:
+def fit_table(source: TableSource, request: FitRequest) -> TableModel:
     """Fit a model to all rows of a table that have a label."""
     request.check(source)
     sampled = _sample(source, request)
@@ -153,10 +117,10 @@ def fit_table(source: Source, request: FitRequest) -> TableModel:
     return _with_notes(fitted, [*notes, *notes_on(fitted), *messages])
 
 
-def _sample(source: Source, request: FitRequest) -> _Sampled:
+def _sample(source: TableSource, request: FitRequest) -> _SampledTable:
     """Pass over the columns once."""
     asked = asked_kinds(request.read_as, source.schema.names)
-    found = profile(
+    profiled = profile(
         source,
         request.target,
         request.drop,
@@ -165,28 +129,30 @@ def _sample(source: Source, request: FitRequest) -> _Sampled:
         missing=request.missing,
         progress=request.progress,
     )
-    costs = costs_by_label(request.costs, found.classes, found.label_kind)
-    priors = priors_by_label(request.priors, found.classes, found.label_kind, found.counts)
-    split, columns = _split(found, request.time, request.group), found.columns
+    costs = costs_by_label(request.costs, profiled.classes, profiled.label_kind)
+    priors = priors_by_label(request.priors, profiled.classes, profiled.label_kind, profiled.counts)
+    split, columns = _split(profiled, request.time, request.group), profiled.columns
     if request.group is not None and request.group not in asked:
         columns = _without_group(columns, request.group)
-    notes = [found.notes[column.name] for column in columns.used if column.name in found.notes]
-    columns = _without_identifiers(columns, found.sample.rows)
-    X, y = columns.read(found.sample.rows), found.sample.labels
-    notes += _on_small_classes(found.classes, found.counts)
-    few = _some_of_each(y, request.settings.hinted_rows, request.seed)
-    notes += hints(X, np.searchsorted(found.classes, y), few, split=split.how)
+    notes = [
+        profiled.notes[column.name] for column in columns.used if column.name in profiled.notes
+    ]
+    columns = _without_identifiers(columns, profiled.sample.rows)
+    X, y = columns.read(profiled.sample.rows), profiled.sample.labels
+    notes += _on_small_classes(profiled.classes, profiled.counts)
+    looked_at = _some_of_each(y, request.settings.hinted_rows, request.seed)
+    notes += hints(X, np.searchsorted(profiled.classes, y), looked_at, split=split.how)
     if split.how == "time" and (undated := float(np.isnan(split.values).mean())):
         notes.append(
             f"{undated:.1%} of the rows have no value in {split.column!r}; they are learnt, and "
             "take no part in the estimate by --time."
         )
-    return _Sampled(found, columns, X, y, split, costs, priors, notes)
+    return _SampledTable(profiled, columns, X, y, split, costs, priors, notes)
 
 
-def _empty_model(sampled: _Sampled, request: FitRequest) -> TableModel:
+def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     """A model that has learnt no row: its φ is drawn from the sample, its estimate made there."""
-    found, X, y = sampled.profile, sampled.X, sampled.y
+    profiled, X, y = sampled.profile, sampled.X, sampled.y
     classifier = request.classifier(sampled.columns)
     rows = _some_of_each(y, request.settings.rows_of(len(sampled.columns.used)), request.seed)
     estimate = estimate_gmean(
@@ -202,25 +168,25 @@ def _empty_model(sampled: _Sampled, request: FitRequest) -> TableModel:
     drawing = clone(classifier).set_params(costs=sampled.costs, priors=sampled.priors)
     size = request.size or getattr(classifier, SIZE_NAMES[request.model])
     if request.model == "auto":  # its leaves follow from all rows, not from the sample
-        spec, n_classes = classifier.specification(), len(found.classes)
-        leaves = spec.size(float(found.counts.sum()), n_classes).leaves
+        spec, n_classes = classifier.specification(), len(profiled.classes)
+        leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
         drawing.set_params(n_leaves=leaves)
         size = spec.landmarks(n_classes, leaves)
     # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
-    uniform = np.flatnonzero(found.sample.uniform)
-    drawing.partial_fit(X.take(uniform), y[uniform], found.classes)
+    uniform = np.flatnonzero(profiled.sample.uniform)
+    drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
     reason = estimate if isinstance(estimate, str) else ""
     facts = FitFacts(
         model=request.model,
         size=size,
         seed=request.seed,
         costs=by_text(sampled.costs),
-        missing=found.missing,
+        missing=profiled.missing,
         estimated_rows=None if reason else len(rows),
         estimate=None if isinstance(estimate, str) else estimate,
         no_estimate=reason,
     )
-    return TableModel(drawing.twin(), sampled.columns, request.target, found.label_kind, facts)
+    return TableModel(drawing.twin(), sampled.columns, request.target, profiled.label_kind, facts)
 
 
 def _with_notes(fitted: TableModel, notes: Sequence[str]) -> TableModel:
@@ -268,10 +234,10 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
     if len(y) <= most:
         return np.arange(len(y))
     order, labels = np.random.default_rng(seed).permutation(len(y)), np.unique(y)
-    each = min(SETTINGS.class_rows, most // (2 * len(labels)))
-    kept = np.concatenate([order[y[order] == label][:each] for label in labels])
-    others = np.setdiff1d(order, kept, assume_unique=True)[: most - len(kept)]
-    return np.sort(np.concatenate([kept, others]))
+    share = min(SETTINGS.class_rows, most // (2 * len(labels)))
+    of_each = np.concatenate([order[y[order] == label][:share] for label in labels])
+    rest = np.setdiff1d(order, of_each, assume_unique=True)[: most - len(of_each)]
+    return np.sort(np.concatenate([of_each, rest]))
 
 
 def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
@@ -312,13 +278,13 @@ def _identifying(column: Column, cells: pa.Array) -> pa.Array:
 
 def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     """Which classes have too few rows to be judged."""
-    few = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
-    if not few:
+    small = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
+    if not small:
         return []
-    listed = ", ".join(f"{name!r} ({n})" for name, n in few.items())
+    listed = ", ".join(f"{name!r} ({n})" for name, n in small.items())
     rest = (
         "They are learnt, and the estimated GMean is that of the other classes."
-        if len(few) < len(classes) - 1
+        if len(small) < len(classes) - 1
         else "GMean needs two classes, so there is no estimate."
     )
     return [
@@ -328,7 +294,7 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
 
 
 def fit_like(
-    source: Source,
+    source: TableSource,
     like: TableModel,
     costs: Mapping[str, float] | None = None,
     priors: Priors | None = None,
@@ -352,7 +318,7 @@ def fit_like(
     return _with_notes(fitted, [*notes_on(fitted), *messages])
 
 
-def _learn(empty: TableModel, source: Source, progress: bool) -> TableModel:
+def _learn(empty: TableModel, source: TableSource, progress: bool) -> TableModel:
     """All rows learnt into an empty model, and counted."""
     rows = LabelledRows(empty, source, "learn from", progress="learning" if progress else None)
     for X, y in rows:

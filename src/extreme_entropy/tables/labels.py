@@ -20,7 +20,7 @@ Array = np.ndarray[Any, Any]
 
 TYPES = {"integer": pa.int64(), "boolean": pa.bool_(), "text": pa.string()}
 SPELLINGS = {"integer": r"^(0|-?[1-9][0-9]*)$", "boolean": "^(true|false)$"}
-LONGEST = 256  # characters
+LONGEST_LABEL = 256  # characters
 
 
 def label_kind(texts: Iterable[str], written: pa.DataType | None) -> str:
@@ -44,9 +44,9 @@ def read_labels(array: pa.Array, kind: str, name: str) -> Array:
         texts = _spelt(distinct.dictionary)
     except pa.ArrowException as error:
         raise InputError(
-            f"The labels in column {name!r} must be text of up to {LONGEST} characters, whole "
-            f"numbers or booleans; there is {_shown(first_misfit(array, _spelt))}. A classifier "
-            "needs classes."
+            f"The labels in column {name!r} must be text of up to {LONGEST_LABEL} characters, "
+            f"whole numbers or booleans; there is {_shown(first_misfit(array, _spelt))}. A "
+            "classifier needs classes."
         ) from error
     try:
         values = _as_kind(pc.utf8_lower(texts) if kind == "boolean" else texts, kind)
@@ -56,8 +56,8 @@ def read_labels(array: pa.Array, kind: str, name: str) -> Array:
             f"The labels in column {name!r} must be like those of training; there is "
             f"{_shown(strange)}."
         ) from error
-    found = values.to_numpy(zero_copy_only=False)
-    return (found.astype(str) if kind == "text" else found)[distinct.indices.to_numpy()]
+    labels = values.to_numpy(zero_copy_only=False)
+    return (labels.astype(str) if kind == "text" else labels)[distinct.indices.to_numpy()]
 
 
 def _spelt(array: pa.Array) -> pa.Array:
@@ -65,7 +65,7 @@ def _spelt(array: pa.Array) -> pa.Array:
     if pa.types.is_floating(array.type):
         array = array.cast(pa.int64())  # safely: 1.5 is not the label 1
     texts = array.cast(pa.string())
-    if pc.any(pc.greater(pc.utf8_length(texts), LONGEST)).as_py():
+    if pc.any(pc.greater(pc.utf8_length(texts), LONGEST_LABEL)).as_py():
         raise pa.ArrowInvalid("too long")
     if pc.any(pc.match_substring(texts, "\0")).as_py():  # which NumPy would cut off
         raise pa.ArrowInvalid("a null character")

@@ -27,7 +27,7 @@ from ..metrics import label_text
 from ..shapes import is_text, require
 from .columns import Columns, Unread
 from .labels import TYPES, has_label, read_labels
-from .reading import Source
+from .reading import TableSource
 from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
@@ -85,35 +85,22 @@ class FitFacts:
     command: str = ""
     merged: tuple[str, ...] = ()  # the files that were put together
 
-    def added_to(self, other: FitFacts) -> FitFacts:
+    def added_to(self, second: FitFacts) -> FitFacts:
         """Facts of two models together; the estimate of one does not hold for both."""
         return replace(
             self,
             estimate=None,
             no_estimate="it would be that of one part only",
-            rows=self.rows + other.rows,
-            rows_without_label=self.rows_without_label + other.rows_without_label,
-            class_counts=dict(Counter(self.class_counts) + Counter(other.class_counts)),
-            missing=dict(Counter(self.missing) + Counter(other.missing)),
+            rows=self.rows + second.rows,
+            rows_without_label=self.rows_without_label + second.rows_without_label,
+            class_counts=dict(Counter(self.class_counts) + Counter(second.class_counts)),
+            missing=dict(Counter(self.missing) + Counter(second.missing)),
         )
 
 
 @dataclass(frozen=True)
 class TableModel:
     """A fitted classifier for tables.
-
-    Parameters
-    ----------
-    classifier : ExtremeEntropyClassifier, EEMClassifier or EEKMClassifier
-        Fitted on tables of the columns that are used.
-    columns : Columns
-        Which columns are used, in which types, and why others are not.
-    target : str
-        The column that holds the labels.
-    label_kind : {"integer", "boolean", "text"}
-        What labels are.
-    facts : FitFacts
-        How it came to be.
 
     Examples
     --------
@@ -132,10 +119,10 @@ class TableModel:
     ['no', 'yes']
     """
 
-    classifier: EntropyClassifier
-    columns: Columns
-    target: str
-    label_kind: str
+    classifier: EntropyClassifier  # fitted on tables of the columns that are used
+    columns: Columns  # which are used, in which types, and why others are not
+    target: str  # the column that holds the labels
+    label_kind: str  # "integer", "boolean" or "text"
     facts: FitFacts
 
     @property
@@ -173,10 +160,8 @@ class TableModel:
         if self.target not in batch.schema.names:
             raise InputError(f"The rows must have a column {self.target!r} with their labels.")
         array = batch.column(self.target)
-        labels = read_labels(
-            array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array,
-            *(self.label_kind, self.target),
-        )
+        array = array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+        labels = read_labels(array, self.label_kind, self.target)
         strange = np.setdiff1d(labels, self.classifier.classes_)
         if len(strange):
             known = ", ".join(map(repr, self.label_names))
@@ -187,12 +172,12 @@ class TableModel:
         return labels
 
     def batches(
-        self, source: Source, *, also: Iterable[str] = (), progress: str | None = None
+        self, source: TableSource, *, also: Iterable[str] = (), progress: str | None = None
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory.
 
         Only the columns that are used are read, and `also` these. `progress` is as for
-        `Source.batches`.
+        `TableSource.batches`.
         """
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
@@ -203,7 +188,7 @@ class TableModel:
         target = self.target if self.target in columns else None
         for batch in source.batches(columns, target=target, progress=progress):
             waiting.append(batch)
-            n = sum(one.num_rows for one in waiting)
+            n = sum(part.num_rows for part in waiting)
             if n >= rows:
                 table = pa.Table.from_batches(waiting)
                 for start in range(0, n - n % rows, rows):
@@ -217,16 +202,16 @@ class TableModel:
         missing = tuple(dict.fromkeys([*self.columns.missing, *texts]))
         return replace(self, columns=replace(self.columns, missing=missing))
 
-    def merged(self, other: TableModel) -> TableModel:
+    def merged(self, second: TableModel) -> TableModel:
         """This model and another, as if fitted on the rows of both, even if they share some."""
-        alike = other.target == self.target and other.columns.used == self.columns.used
-        if not alike or not same(self.classifier.feature_map_, other.classifier.feature_map_):
+        alike = second.target == self.target and second.columns.used == self.columns.used
+        if not alike or not same(self.classifier.feature_map_, second.classifier.feature_map_):
             raise MergeError(
                 "Models can be merged only if they read the same columns in the same way; "
                 "these two were fitted independently. Fit one with: eem fit … --like OTHER"
             )
-        classifier = copy.copy(self.classifier).merge(other.classifier, force=True)
-        return replace(self, classifier=classifier, facts=self.facts.added_to(other.facts))
+        classifier = copy.copy(self.classifier).merge(second.classifier, force=True)
+        return replace(self, classifier=classifier, facts=self.facts.added_to(second.facts))
 
     def save(self, path: str | Path) -> None:
         """Write the model to a file, whole or not at all; `extreme_entropy.load` reads it too."""
@@ -263,8 +248,8 @@ class TableModel:
         """Raise ValueError unless columns, labels and counts are those of the classifier."""
         classifier, used = self.classifier, self.columns.used
         names = [column.name for column in used]
-        theirs = getattr(classifier, "feature_names_in_", np.empty(0)).tolist()
-        require(names == theirs, "the columns", f"those of the classifier, {theirs[:5]}", names[:5])
+        known = getattr(classifier, "feature_names_in_", np.empty(0)).tolist()
+        require(names == known, "the columns", f"those of the classifier, {known[:5]}", names[:5])
         kinds = classifier.feature_map_.encoding.kinds or [Number()] * len(used)
         by_name = {kind.name: kind for kind in KINDS if kind.is_used}
         for column, kind in zip(used, kinds, strict=True):
@@ -289,7 +274,7 @@ class LabelledRows:
     """The rows of a table that have a label, batch by batch, and counted on the way.
 
     `purpose` is what they are for, in the words of the error that is raised where there are none;
-    `progress` is as for `Source.batches`.
+    `progress` is as for `TableSource.batches`.
     """
 
     class_counts: dict[str, int]
@@ -298,7 +283,7 @@ class LabelledRows:
     rows_without_label: int
 
     def __init__(
-        self, model: TableModel, source: Source, purpose: str, *, progress: str | None = None
+        self, model: TableModel, source: TableSource, purpose: str, *, progress: str | None = None
     ) -> None:
         self._model, self._source, self._purpose, self._progress = model, source, purpose, progress
         self.class_counts = dict.fromkeys(model.label_names, 0)

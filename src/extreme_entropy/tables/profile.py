@@ -16,7 +16,7 @@ from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
 from .columns import Columns
 from .labels import has_label, label_kind, read_labels
-from .reading import MISSING, Source
+from .reading import MISSING, TableSource
 
 Array = np.ndarray[Any, Any]
 
@@ -74,7 +74,7 @@ def asked_kinds(options: Mapping[str, Sequence[str]], names: list[str]) -> dict[
 
 
 def profile(
-    source: Source,
+    source: TableSource,
     target: str,
     drop: Sequence[str],
     seed: int,
@@ -126,7 +126,7 @@ def profile(
 
 
 def _used(
-    decisions: Sequence[Decision], drop: Sequence[str], source: Source, target: str
+    decisions: Sequence[Decision], drop: Sequence[str], source: TableSource, target: str
 ) -> tuple[tuple[Column, ...], dict[str, str]]:
     """The columns that a model uses, and why it does not use the others."""
     dropped = dict.fromkeys(drop, "left out by --drop")
@@ -149,14 +149,14 @@ def _check_few(labels: Counter[str], target: str) -> None:
         )
 
 
-def _type(source: Source, name: str) -> pa.DataType | None:
+def _type(source: TableSource, name: str) -> pa.DataType | None:
     """The type of a column, or None where only its cells can tell."""
     kind = source.schema.field(name).type
     return kind if source.typed and not pa.types.is_null(kind) else None
 
 
 def _count_classes(
-    labels: Counter[str], source: Source, target: str, n_read: int
+    labels: Counter[str], source: TableSource, target: str, n_read: int
 ) -> tuple[str, Array, Array]:
     """What labels are, the classes, and the rows of each."""
     if not labels:

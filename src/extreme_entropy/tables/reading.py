@@ -55,23 +55,12 @@ MISSING = (
 
 def open_table(
     path: str | Path, *, encoding: str | None = None, limits: ReadingLimits | None = None
-) -> Source:
+) -> TableSource:
     """Open a table; its rows are read when asked for.
 
-    Parameters
-    ----------
-    path : path-like
-        A .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet, .arrow or .feather file, or a folder of
-        parts of one such kind; "-" is CSV from standard input.
-    encoding : str, optional
-        How separated text is encoded. By default UTF-8, or a guess, which a warning names.
-    limits : ReadingLimits, optional
-        How much is in memory at a time.
-
-    Returns
-    -------
-    Source
-        With `name`, `schema`, `rows` and `batches()`.
+    It is a .csv, .tsv, .csv.gz, .tsv.gz, .xlsx, .parquet, .arrow or .feather file, or a folder of
+    parts of one such kind; "-" is CSV from standard input. Separated text is UTF-8 unless its
+    encoding is given or can be guessed, which a warning tells.
 
     Examples
     --------
@@ -86,7 +75,7 @@ def open_table(
     """
     encoding, limits = encoding and checked(encoding), limits or ReadingLimits()
     if str(path) == "-":
-        spooled = [Part.spooled("standard input", standard_input())]
+        spooled = [TextPart.spooled("standard input", standard_input())]
         return TextSource("standard input", spooled, "csv", encoding, limits)
     path = Path(path)
     if not path.exists():
@@ -97,27 +86,17 @@ def open_table(
             "or a pipe. Write its rows to a file, or name - to read standard input."
         )
     parts = _parts(path) if path.is_dir() else [path]
-    kinds = sorted({_kind(part) for part in parts})
-    if not kinds[0]:
-        raise InputError(
-            f"The name of a table must show its format; {str(path)!r} ends in none of "
-            f"{', '.join(KINDS)}. Rename it."
-        )
-    if len(kinds) > 1:
-        raise InputError(
-            f"The parts of {str(path)!r} must be of one kind; there are "
-            f"{' and '.join(TITLES[kind] for kind in kinds)} files. Keep one kind in the folder."
-        )
-    if kinds[0] in ("parquet", "ipc"):
-        return TypedSource(path, parts, kinds[0], limits)
-    if kinds[0] == "excel":
-        sheets = [Part.spooled(str(part), excel_sheet(part, limits)) for part in parts]
+    kind = _common_kind(path, parts)
+    if kind in ("parquet", "ipc"):
+        return TypedSource(path, parts, kind, limits)
+    if kind == "excel":
+        sheets = [TextPart.spooled(str(part), excel_sheet(part, limits)) for part in parts]
         return TextSource(str(path), sheets, "csv", UTF_8, limits)
-    texts = [Part(str(part), part) for part in parts]
-    return TextSource(str(path), texts, kinds[0], encoding, limits)
+    texts = [TextPart(str(part), part) for part in parts]
+    return TextSource(str(path), texts, kind, encoding, limits)
 
 
-class Source:
+class TableSource:
     """A table in one file or several, read as often as one likes."""
 
     name: str
@@ -167,7 +146,7 @@ class Source:
         if name in names:
             return
         near = difflib.get_close_matches(name, names, 1, 0.5) or [
-            other for other in names if other.lower() == name.lower()
+            column for column in names if column.lower() == name.lower()
         ]
         hint = (
             f"Did you mean {near[0]!r}?" if near else f"It has {', '.join(map(repr, names[:10]))}."
@@ -179,7 +158,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Part:
+class TextPart:
     """A file of separated text."""
 
     name: str  # for messages
@@ -187,7 +166,7 @@ class Part:
     spool: Spool | None = None  # the temporary file that it is, which goes with it
 
     @classmethod
-    def spooled(cls, name: str, spool: Spool) -> Part:
+    def spooled(cls, name: str, spool: Spool) -> TextPart:
         """A table that was copied to a temporary file."""
         return cls(name, spool.path, spool)
 
@@ -207,7 +186,7 @@ class Header:
     encoding: str
 
 
-class TextSource(Source):
+class TextSource(TableSource):
     """Separated text, whose cells are strings, or null where they say that a value is missing."""
 
     typed = False
@@ -215,7 +194,7 @@ class TextSource(Source):
     def __init__(
         self,
         name: str,
-        parts: list[Part],
+        parts: list[TextPart],
         kind: str,
         encoding: str | None,
         limits: ReadingLimits,
@@ -260,7 +239,7 @@ class TextSource(Source):
                     yield pa.RecordBatch.from_arrays(cells, columns)
 
 
-class TypedSource(Source):
+class TypedSource(TableSource):
     """Parquet or Arrow parts."""
 
     typed = True
@@ -273,20 +252,20 @@ class TypedSource(Source):
             options |= {"partitioning": "hive", "partition_base_dir": str(path)}
         files = [str(part) for part in parts]
         with _readable(parts[0], kind):
-            found = ds.dataset(files, **options)
+            dataset = ds.dataset(files, **options)
         schemas = {}
-        for fragment in found.get_fragments():
+        for fragment in dataset.get_fragments():
             with _readable(Path(fragment.path), kind):
                 schemas[Path(fragment.path)] = fragment.physical_schema
         _common_names({str(part): schema.names for part, schema in schemas.items()})
         with _readable(path, kind):
             if len(parts) > 1:  # their types are the widest of them
                 widest = pa.unify_schemas(list(schemas.values()), promote_options="permissive")
-                folders = [field for field in found.schema if field.name not in widest.names]
-                found = ds.dataset(files, pa.schema([*widest, *folders]), **options)
-            self._data = found
-            schema = pa.schema([(field.name, _decoded(field.type)) for field in found.schema])
-            super().__init__(str(path), schema, limits, found.count_rows())
+                folders = [field for field in dataset.schema if field.name not in widest.names]
+                dataset = ds.dataset(files, pa.schema([*widest, *folders]), **options)
+            self._data = dataset
+            schema = pa.schema([(field.name, _decoded(field.type)) for field in dataset.schema])
+            super().__init__(str(path), schema, limits, dataset.count_rows())
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         for part in self._data.get_fragments():
@@ -376,28 +355,44 @@ def _kind(path: Path) -> str:
     return KINDS.get(ending, "")
 
 
+def _common_kind(path: Path, parts: list[Path]) -> str:
+    """The format of a table, which all its parts have."""
+    kinds = sorted({_kind(part) for part in parts})
+    if not kinds[0]:
+        raise InputError(
+            f"The name of a table must show its format; {str(path)!r} ends in none of "
+            f"{', '.join(KINDS)}. Rename it."
+        )
+    if len(kinds) > 1:
+        raise InputError(
+            f"The parts of {str(path)!r} must be of one kind; there are "
+            f"{' and '.join(TITLES[kind] for kind in kinds)} files. Keep one kind in the folder."
+        )
+    return kinds[0]
+
+
 def _parts(folder: Path) -> list[Path]:
     """The tables in a folder and its folders, by name; hidden and _marked ones are no parts."""
-    found = [
+    tables = [
         part
         for part in sorted(folder.rglob("*"))
         if part.is_file() and _kind(part) and not part.name.startswith((".", "_"))
     ]
-    if not found:
+    if not tables:
         raise InputError(
             f"The folder {str(folder)!r} must hold tables; it has none. "
             f"A table ends in {', '.join(KINDS)}."
         )
-    for part in found:
+    for part in tables:
         if _kind(part) in ("csv", "tsv", "excel") and "=" in str(part.relative_to(folder).parent):
             raise InputError(
                 f"Folders named column=value must hold Parquet or Arrow files; {str(part)!r} "
                 "is none. Move its parts into one folder."
             )
-    return found
+    return tables
 
 
-def _read_header(part: Part, kind: str, encoding: str | None, longest: int) -> Header:
+def _read_header(part: TextPart, kind: str, encoding: str | None, longest: int) -> Header:
     """Names without spaces around them, what separates them, and the rows up to the data.
 
     The separator of CSV is the most frequent of , ; | and tab. A quoted name may hold line ends.

@@ -43,15 +43,6 @@ OPENERS: dict[str, Opener] = {
 def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
     """Write batches to a file in the format of its name; "-" is CSV to standard output.
 
-    Parameters
-    ----------
-    path : path-like
-        Ends in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow or .feather.
-    batches : iterable of pyarrow.RecordBatch
-        Taken one by one.
-    schema : pyarrow.Schema
-        Of each of them.
-
     Examples
     --------
     >>> import tempfile

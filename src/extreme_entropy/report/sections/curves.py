@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...plots.operating import OperatingDisplay, Panel
+from ..harmless_text import visible
 from ..numbers import probability
 from ..subject import SectionContent, Subject
 from ..svg import SQUARE, Picture, draw
-from ..text import visible
 
 # The title of each picture, and what its axes are.
 PANELS: dict[Panel, tuple[str, str, str]] = {

@@ -16,13 +16,13 @@ from scipy.special import expit
 from ...plots.relevance import RelevanceDisplay
 from ..classifiers import Reported
 from ..evidence import Evidence
+from ..harmless_text import visible
 from ..numbers import probability
 from ..report_settings import ReportSettings
 from ..rows import stacked, take, with_column_of
 from ..subject import SectionContent, Subject
 from ..svg import Picture, draw
 from ..telling import TellingRow
-from ..text import visible
 
 Array = np.ndarray[Any, Any]
 
@@ -33,7 +33,6 @@ LEAST_PROBABILITY = 1e-9  # so that a log-loss stays finite
 class ImportantColumns:
     """How much each column matters; shares of all."""
 
-    names: list[str]
     shares: Array
     shuffled: bool  # measured on these rows, instead of told by the classifier
 
@@ -52,10 +51,7 @@ class ColumnPart:
 class ExplainedRow:
     """A row, why it was decided so, and how sure."""
 
-    kind: str
-    number: int
-    label: int
-    predicted: int
+    row: TellingRow
     towards: int  # the class that positive parts speak for
     probability: float  # of that class
     parts: list[ColumnPart]
@@ -76,12 +72,12 @@ def importance(subject: Subject) -> ImportanceContent | None:
     """Where anything can be told."""
     classifier, evidence, settings = subject.classifier, subject.evidence, subject.settings
     rare = None if subject.two is None else subject.two.rare
-    columns = important_columns(classifier, evidence, subject.columns, settings)
+    columns = important_columns(classifier, evidence, settings)
     rows = explained_rows(classifier, evidence, subject.columns, rare, settings)
     if columns is None and not rows:
         return None
     return ImportanceContent(
-        picture=None if columns is None else _draw(columns, settings),
+        picture=None if columns is None else _draw(columns, subject),
         shuffled=columns is not None and columns.shuffled,
         not_drawn=max(0, len(subject.columns) - settings.bars),
         share_not_drawn=0.0
@@ -92,18 +88,18 @@ def importance(subject: Subject) -> ImportanceContent | None:
 
 
 def important_columns(
-    classifier: Reported, evidence: Evidence, names: Sequence[str], settings: ReportSettings
+    classifier: Reported, evidence: Evidence, settings: ReportSettings
 ) -> ImportantColumns | None:
     """The columns that matter, or None where nothing can be told."""
-    told = classifier.importances
-    if told is not None and len(told) == len(names):
-        return ImportantColumns(list(names), np.asarray(told, dtype=float), False)
-    if not 1 < len(names) <= settings.shuffled_columns:
+    told, d = classifier.importances, evidence.rows.shape[1]
+    if told is not None and len(told) == d:
+        return ImportantColumns(np.asarray(told, dtype=float), False)
+    if not 1 < d <= settings.shuffled_columns:
         return None
     growth = np.maximum(_loss_when_shuffled(classifier, evidence, settings), 0.0)
     if not growth.sum() > 0:
         return None
-    return ImportantColumns(list(names), growth / growth.sum(), True)
+    return ImportantColumns(growth / growth.sum(), True)
 
 
 def _loss_when_shuffled(
@@ -151,9 +147,7 @@ def explained_rows(
             if values[j] != 0
         ]
         p = _probability(classifier, evidence, row, rare)
-        explained.append(
-            ExplainedRow(row.kind, row.number, row.label, row.predicted, towards, p, parts)
-        )
+        explained.append(ExplainedRow(row, towards, p, parts))
     return explained
 
 
@@ -168,10 +162,11 @@ def _probability(
     return float(expit((-1, 1)[rare] * odds))
 
 
-def _draw(columns: ImportantColumns, settings: ReportSettings) -> Picture:
+def _draw(columns: ImportantColumns, subject: Subject) -> Picture:
     """Bars of the columns that matter most."""
+    settings = subject.settings
     most = np.argsort(-columns.shares, kind="stable")[: settings.bars]
-    names = [visible(columns.names[j], settings.axis_letters) for j in most]
+    names = [visible(subject.columns[j], settings.axis_letters) for j in most]
     display = RelevanceDisplay(values=columns.shares[most], names=names)
 
     def plot(ax: Any) -> None:

@@ -12,8 +12,8 @@ from ..subject import SectionContent, Subject
 Array = np.ndarray[Any, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class ShownMatrix:
+@dataclass(frozen=True, kw_only=True)
+class MatrixContent(SectionContent):
     """The classes that are shown, and the shade of each cell: its share of the row."""
 
     classes: list[int]
@@ -22,30 +22,15 @@ class ShownMatrix:
     left_out: int  # classes
 
 
-@dataclass(frozen=True, kw_only=True)
-class MatrixContent(SectionContent):
-    """Rows by true and predicted class."""
-
-    shown: ShownMatrix
-    costs: list[float]  # of each class
-    cost_matrix: list[list[float]] | None  # where they depend on the class predicted
-
-
 def matrix(subject: Subject) -> MatrixContent | None:
     """For more than two classes."""
+    settings = subject.settings
     if subject.two is not None:
         return None
-    evaluation, settings = subject.evaluation, subject.settings
-    costs = evaluation.costs
-    by_class = costs == costs.max(axis=1)[:, np.newaxis] * (1 - np.eye(len(costs)))
-    return MatrixContent(
-        shown=shown_matrix(evaluation.confusion, settings.matrix_classes, settings.shades),
-        costs=evaluation.class_costs,
-        cost_matrix=None if by_class.all() else costs.tolist(),
-    )
+    return shown_matrix(subject.evaluation.confusion, settings.matrix_classes, settings.shades)
 
 
-def shown_matrix(confusion: Array, most_classes: int, shades: int) -> ShownMatrix:
+def shown_matrix(confusion: Array, most_classes: int, shades: int) -> MatrixContent:
     """All classes, or those with the most mistakes."""
     mistakes = confusion.sum(axis=0) + confusion.sum(axis=1) - 2 * np.diag(confusion)
     shown = np.sort(np.argsort(-mistakes, kind="stable")[:most_classes])
@@ -53,4 +38,9 @@ def shown_matrix(confusion: Array, most_classes: int, shades: int) -> ShownMatri
     rows = np.maximum(confusion.sum(axis=1)[shown], 1)
     # A few mistakes must show: shades grow with the root of the share.
     shade = np.ceil(shades * np.sqrt(part / rows[:, np.newaxis])).astype(int)
-    return ShownMatrix(shown.tolist(), part.tolist(), shade.tolist(), len(confusion) - len(shown))
+    return MatrixContent(
+        classes=shown.tolist(),
+        cells=part.tolist(),
+        shades=shade.tolist(),
+        left_out=len(confusion) - len(shown),
+    )

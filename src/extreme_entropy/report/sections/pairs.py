@@ -10,10 +10,10 @@ from scipy.special import logit
 
 from ...plots.projection import ProjectionDisplay
 from ...plots.style import escaped
+from ..harmless_text import visible
 from ..numbers import probability
 from ..subject import SectionContent, Subject
 from ..svg import WIDE, Picture, draw
-from ..text import visible
 
 PROBABILITIES = (1e-6, 1e-4, 1e-2, 0.1, 0.5, 0.9, 0.99, 0.9999, 1 - 1e-6)  # that have a tick
 

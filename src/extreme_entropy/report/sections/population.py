@@ -17,10 +17,10 @@ from ...plots.inputs import log_odds_bias
 from ...plots.regions import NEIGHBOURS, RegionsDisplay
 from ...plots.style import escaped
 from ..classifiers import LibraryClassifier
+from ..harmless_text import visible
 from ..live import in_base64
 from ..subject import SectionContent, Subject
 from ..svg import WIDE, Picture, draw
-from ..text import visible
 
 Array = np.ndarray[Any, Any]
 
@@ -29,23 +29,15 @@ Array = np.ndarray[Any, Any]
 class PopulationContent(SectionContent):
     """The rows that the classifier was evaluated on."""
 
-    learnt: list[float] | None  # training rows of each class
-    imbalance: float
     missing: list[tuple[str, int]]  # columns with missing values, the most first
     plane: RegionsDisplay | None  # whose picture is among the pictures
 
 
 def population(subject: Subject) -> PopulationContent:
     """What the rows are, and where they lie."""
-    counts, trained = subject.evaluation.counts, subject.classifier.trained_on
     missing = [(name, n) for name, n in subject.about.missing.items() if n]
     plane = regions(subject)
-    content = PopulationContent(
-        learnt=None if trained is None else [float(n) for n in trained],
-        imbalance=float(counts.max() / counts[counts > 0].min()),
-        missing=sorted(missing, key=lambda item: -item[1]),
-        plane=plane,
-    )
+    content = PopulationContent(missing=sorted(missing, key=lambda item: -item[1]), plane=plane)
     if plane is None:
         return content
     pictures = {"plane": _draw(subject, plane)}

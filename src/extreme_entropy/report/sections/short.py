@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from scipy.special import expit
 
 from ...metrics import ScoreInterval, probability_scores
-from ..evaluation import Evaluation
+from ..evaluation import METRICS, Evaluation, Metric
 from ..subject import SectionContent, Subject
 
 Array = np.ndarray[Any, Any]
@@ -51,7 +52,10 @@ def short(subject: Subject) -> ShortContent:
     """The headline, the scores, and what limits them."""
     evaluation, evidence = subject.evaluation, subject.evidence
     return ShortContent(
-        scores=[*score_cards(evaluation), *_at_these_frequencies(subject)],
+        scores=[
+            *score_cards(evaluation, subject.settings.metrics),
+            *_at_these_frequencies(subject),
+        ],
         without_mistake=possible_mistakes(evaluation.confusion),
         sampled=len(evidence.labels) if evidence.sampled else 0,
         right=int(np.trace(evaluation.confusion)),
@@ -61,11 +65,11 @@ def short(subject: Subject) -> ShortContent:
     )
 
 
-def score_cards(evaluation: Evaluation) -> list[ScoreCard]:
+def score_cards(evaluation: Evaluation, metrics: Sequence[Metric] = METRICS) -> list[ScoreCard]:
     """Scores of all rows, as far as they are defined."""
     return [
         ScoreCard(metric.title, score, metric.meaning(len(evaluation.confusion)))
-        for metric, score in evaluation.scores()
+        for metric, score in evaluation.scores(metrics)
         if score.value is not None
     ]
 

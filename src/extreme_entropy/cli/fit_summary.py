@@ -14,9 +14,6 @@ from ..metrics import label_text
 from ..tables.model import GMeanEstimate, TableModel
 from .output import counts_text, printable, rows_text
 
-FEW = 5  # columns that are not used, which are listed
-SOME = 3  # of more of them
-NAMED = 8  # columns that are used
 GAPS: dict[str, tuple[str, ...]] = {
     "filled by the median and marked": ("number", "boolean"),
     "filled by the median": ("date",),
@@ -54,24 +51,25 @@ def model_text(fitted: TableModel) -> str:
     return name if leaves == 1 else f"{name}, {leaves} leaves"
 
 
-def _column_lines(fitted: TableModel, verbose: bool) -> list[str]:
+def _column_lines(
+    fitted: TableModel, verbose: bool, *, named: int = 8, listed: int = 5, examples: int = 3
+) -> list[str]:
+    """So many columns that are used, so many with a reason that are not, or examples of those."""
     used, dropped = fitted.columns.used, fitted.columns.dropped
     head = f"Columns: {len(used)} used, as {len(fitted.feature_names)} numbers"
     if verbose:
         lines = [f"{head}:", *(f"  {_column_text(fitted, column)}" for column in used)]
     else:
-        names = ", ".join(printable(column.name) for column in used[:NAMED])
-        more = f" and {len(used) - NAMED} more" if len(used) > NAMED else ""
-        lines = [f"{head}: {names}{more}"]
-        if missing := _missing_text(fitted):
+        names = ", ".join(printable(column.name) for column in used[:named])
+        rest = f" and {len(used) - named} more" if len(used) > named else ""
+        lines = [f"{head}: {names}{rest}"]
+        if missing := _missing_text(fitted, named):
             lines.append(f"Missing: {missing}")
-    if verbose or len(dropped) <= FEW:
+    if verbose or len(dropped) <= listed:
         return lines + [f"Not used: {printable(name)}: {why}" for name, why in dropped.items()]
-    some = ", ".join(printable(name) for name in list(dropped)[:SOME])
-    return [
-        *lines,
-        f"Not used: {len(dropped)} columns, such as {some} (--verbose lists them, and why)",
-    ]
+    such = ", ".join(printable(name) for name in list(dropped)[:examples])
+    reasons = "--verbose lists them, and why"
+    return [*lines, f"Not used: {len(dropped)} columns, such as {such} ({reasons})"]
 
 
 def _column_text(fitted: TableModel, column: Column) -> str:
@@ -83,7 +81,7 @@ def _column_text(fitted: TableModel, column: Column) -> str:
     return f"{text}, {gaps:,} missing" if gaps else text
 
 
-def _missing_text(fitted: TableModel) -> str:
+def _missing_text(fitted: TableModel, named: int) -> str:
     """How many values are missing, and what becomes of them."""
     gaps, texts = fitted.facts.missing, []
     for what, kinds in GAPS.items():
@@ -92,7 +90,7 @@ def _missing_text(fitted: TableModel) -> str:
             for column in fitted.columns.used
             if column.name in gaps and column.kind in kinds
         }
-        texts += [f"{counts_text(counts, NAMED)} ({what})"] if counts else []
+        texts += [f"{counts_text(counts, named)} ({what})"] if counts else []
     return ", ".join(texts)
 
 
@@ -146,20 +144,18 @@ def _rows(fitted: TableModel) -> str:
 
 def _meaning(fitted: TableModel, guess: GMeanEstimate) -> str:
     """What the interval is about."""
-    dates = [column.name for column in fitted.columns.used if column.kind == "date"]
+    used = {column.name: column.kind for column in fitted.columns.used}
     if guess.split == "time":
-        return (
-            "The interval is for later rows of the same kind. The model learns from "
-            f"{printable(guess.column)}, too."
-            if guess.column in [column.name for column in fitted.columns.used]
-            else "The interval is for later rows of the same kind."
-        )
+        learnt = f" The model learns from {printable(guess.column)}, too."
+        kind = "The interval is for later rows of the same kind."
+        return kind + (learnt if guess.column in used else "")
     if guess.split == "group":
         return "The interval is for rows of other groups of the same kind."
-    if dates:
-        return (
-            "The interval is for other rows like these: they were held out at random, not by "
-            f"time. --time {shlex.quote(dates[0]) if len(dates) == 1 else 'COLUMN'} holds out the "
-            "last ones."
-        )
-    return "The interval is for other rows like these; rows of another time or place may be harder."
+    dates = [name for name, kind in used.items() if kind == "date"]
+    if not dates:
+        hint = "rows of another time or place may be harder"
+        return f"The interval is for other rows like these; {hint}."
+    return (
+        "The interval is for other rows like these: they were held out at random, not by time. "
+        f"--time {shlex.quote(dates[0]) if len(dates) == 1 else 'COLUMN'} holds out the last ones."
+    )
