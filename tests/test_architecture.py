@@ -242,7 +242,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 1120,
     "cli": 1450,
-    "columns": 2200,
+    "columns": 2220,
     "drawing": 1220,
     "engines": 1060,
     "entropy": 460,
