@@ -41,64 +41,6 @@ class CategorySettings:
 SETTINGS = CategorySettings()
 
 
-@dataclass(frozen=True)
-class Category(ColumnKind):
-    """Categories: text, or whatever a type or the user calls so."""
-
-    name = "category"
-    title = "categories"
-    widest = SETTINGS.most_flags
-    is_counted = True
-
-    # In the order of their codes; None: numbers are codes.
-    labels: tuple[Annotated[Any, Scalar()], ...] | None = None
-
-    @property
-    def is_labelled(self) -> bool:
-        return self.labels is not None
-
-    @classmethod
-    def recognise(cls, profile: ValueProfile, *, named: bool) -> Self | None:
-        labels = tuple(sorted(profile.counts, key=_order))
-        return cls(labels) if cls.name in profile.kinds else None
-
-    @cached_property
-    def codes(self) -> dict[Any, int]:
-        """The code of each label."""
-        return {label: code for code, label in enumerate(self.labels or ())}
-
-    def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
-        if self.labels is None:
-            return super().code(cells, name, trained=trained)
-        codes = self.codes
-        text, theirs = ({isinstance(x, str) for x in labels} for labels in (codes, cells.labels))
-        if len(text) == 1 and theirs and text.isdisjoint(theirs):
-            words = "text" if text == {True} else "numbers"
-            raise InputError(
-                f"Column {name!r} must hold {words}, as in training; it holds {cells.labels[0]!r}. "
-                "Convert it to the type it had."
-            )
-        return cells.looked_up(
-            np.array([codes.get(label, -1) for label in cells.labels] + [np.nan])
-        )
-
-    @classmethod
-    def fit(cls, columns: list[int], seen: Seen) -> list[EncodedPart]:
-        return [_fit_category(j, seen.counts[j]) for j in columns]
-
-
-class Text(Category):
-    """Text in files: categories, unless nearly all values differ."""
-
-    name = "text"
-    title = "text"
-
-
-def _order(label: Any) -> tuple[str, Any]:
-    """Numbers before text, each in their own order."""
-    return ("" if isinstance(label, Real) else "text", label)
-
-
 @dataclass(frozen=True, slots=True)
 class EncodedCategory:
     """A column of categories. The last two rows of its tables are for missing and unseen values."""
@@ -160,6 +102,65 @@ class EncodedCategory:
         stats = ColumnStats.of(encoded, counted.by_value)
         ends = self.log_odds.min(axis=(0, 1)), self.log_odds.max(axis=(0, 1))
         return stats.between(slice(self.n_own, None), ends[0], ends[1])
+
+
+@dataclass(frozen=True)
+class Category(ColumnKind):
+    """Categories: text, or whatever a type or the user calls so."""
+
+    name = "category"
+    title = "categories"
+    encoded = EncodedCategory
+    widest = SETTINGS.most_flags
+    is_counted = True
+
+    # In the order of their codes; None: numbers are codes.
+    labels: tuple[Annotated[Any, Scalar()], ...] | None = None
+
+    @property
+    def is_labelled(self) -> bool:
+        return self.labels is not None
+
+    @classmethod
+    def recognise(cls, profile: ValueProfile, *, named: bool) -> Self | None:
+        labels = tuple(sorted(profile.counts, key=_order))
+        return cls(labels) if cls.name in profile.kinds else None
+
+    @cached_property
+    def codes(self) -> dict[Any, int]:
+        """The code of each label."""
+        return {label: code for code, label in enumerate(self.labels or ())}
+
+    def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
+        if self.labels is None:
+            return super().code(cells, name, trained=trained)
+        codes = self.codes
+        text, theirs = ({isinstance(x, str) for x in labels} for labels in (codes, cells.labels))
+        if len(text) == 1 and theirs and text.isdisjoint(theirs):
+            words = "text" if text == {True} else "numbers"
+            raise InputError(
+                f"Column {name!r} must hold {words}, as in training; it holds {cells.labels[0]!r}. "
+                "Convert it to the type it had."
+            )
+        return cells.looked_up(
+            np.array([codes.get(label, -1) for label in cells.labels] + [np.nan])
+        )
+
+    @classmethod
+    def fit(cls, columns: list[int], seen: Seen) -> list[EncodedPart]:
+        return [_fit_category(j, seen.counts[j]) for j in columns]
+
+
+class Text(Category):
+    """Text in files: categories, unless nearly all values differ."""
+
+    name = "text"
+    title = "text"
+
+
+def _order(label: Any) -> tuple[str, Any]:
+    """Numbers before text, each in their own order."""
+    return ("" if isinstance(label, Real) else "text", label)
 
 
 def _fit_category(column: int, counted: CategoryCounts) -> EncodedCategory:

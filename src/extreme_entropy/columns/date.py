@@ -40,12 +40,39 @@ def _hours(x: Array) -> Array:
 PARTS = {"days": _days, "month": _months, "weekday": _weekdays, "hour": _hours}
 
 
+@dataclass(frozen=True, slots=True)
+class EncodedDate:
+    """A column of dates, and the parts of it that are used."""
+
+    column: Annotated[int, Indices(below="d")]
+    parts: tuple[Annotated[str, OneOf("days", "month", "weekday", "hour")], ...]  # "days" first
+    needs_folds: ClassVar[bool] = False
+
+    @property
+    def columns(self) -> Array:
+        return np.full(len(self.parts), self.column)
+
+    def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:
+        return [f"{part} of {columns[self.column]}" for part in self.parts]
+
+    def encode(self, X: Array, typical: Array, folds: Array | None, out: Array) -> None:
+        x = X[:, self.column].astype(np.float64)
+        x[np.isnan(x)] = typical[self.column]
+        for i, part in enumerate(self.parts):
+            out[:, i] = PARTS[part](x)
+
+    def stats(self, seen: Seen, encoded: Array) -> ColumnStats:
+        filled = seen.stats.of_columns([self.column]).filled(seen.typical[[self.column]])
+        return ColumnStats.of(encoded).between(0, filled.low[0] / DAY, filled.high[0] / DAY)
+
+
 class Date(ColumnKind):
     """Dates and times by the clock of their own place, in seconds since 1970."""
 
     name = "date"
     title = "dates"
     cells = "date"
+    encoded = EncodedDate
     widest = len(PARTS)
     marks_gaps = True
 
@@ -75,32 +102,6 @@ def _iso_dates(labels: Sequence[Any]) -> Array | None:
         except ValueError:  # the 30th of February
             return None
     return np.append(seconds(np.array(dates)), np.nan) if dates else None
-
-
-@dataclass(frozen=True, slots=True)
-class EncodedDate:
-    """A column of dates, and the parts of it that are used."""
-
-    column: Annotated[int, Indices(below="d")]
-    parts: tuple[Annotated[str, OneOf("days", "month", "weekday", "hour")], ...]  # "days" first
-    needs_folds: ClassVar[bool] = False
-
-    @property
-    def columns(self) -> Array:
-        return np.full(len(self.parts), self.column)
-
-    def names(self, columns: Sequence[Any], kinds: Sequence[ColumnKind]) -> list[str]:
-        return [f"{part} of {columns[self.column]}" for part in self.parts]
-
-    def encode(self, X: Array, typical: Array, folds: Array | None, out: Array) -> None:
-        x = X[:, self.column].astype(np.float64)
-        x[np.isnan(x)] = typical[self.column]
-        for i, part in enumerate(self.parts):
-            out[:, i] = PARTS[part](x)
-
-    def stats(self, seen: Seen, encoded: Array) -> ColumnStats:
-        filled = seen.stats.of_columns([self.column]).filled(seen.typical[[self.column]])
-        return ColumnStats.of(encoded).between(0, filled.low[0] / DAY, filled.high[0] / DAY)
 
 
 def _fit_date(column: int, values: Array, typical: float) -> EncodedDate:

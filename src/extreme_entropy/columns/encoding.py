@@ -12,10 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..shapes import Among, Count, Unscaled
-from .category import EncodedCategory
-from .date import EncodedDate
 from .kind import ColumnKind, EncodedPart, Seen
-from .kinds import KINDS
+from .kinds import ENCODED, KINDS
 from .number import EncodedGaps, EncodedNumbers, Number
 from .statistics import CategoryCounts, ColumnStats, has_gaps
 
@@ -30,7 +28,6 @@ class EncodingSettings:
 
 
 SETTINGS = EncodingSettings()
-ENCODED: list[type] = [EncodedNumbers, EncodedGaps, EncodedDate, EncodedCategory]  # in their order
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ class ColumnKind:
     name: ClassVar[str]  # in code, options of the command, and output
     title: ClassVar[str]  # what its cells are, in a sentence
     cells: ClassVar[str] = "number"  # the kind of `Cells` that it takes
+    encoded: ClassVar[type | None] = None  # the parts that `fit` makes
     widest: ClassVar[int] = 1  # how many columns one becomes, at the most
     is_counted: ClassVar[bool] = False  # whether values are counted by class and fold
     marks_gaps: ClassVar[bool] = False  # whether a 0/1 column tells where values are missing

@@ -10,7 +10,7 @@ from .category import Category, Text
 from .cells import ValueProfile
 from .date import Date
 from .kind import ColumnKind
-from .number import Boolean, Number
+from .number import Boolean, EncodedGaps, EncodedNumbers, Number
 from .unused import Empty, Identifier
 
 KINDS: list[type[ColumnKind]] = [
@@ -22,6 +22,9 @@ KINDS: list[type[ColumnKind]] = [
     Identifier,
     Empty,
 ]
+# The parts of an encoding, in their order.
+ENCODED: list[type] = [EncodedNumbers, EncodedGaps]
+ENCODED += [kind.encoded for kind in KINDS if kind.encoded and kind.encoded not in ENCODED]
 
 
 def recognise(profile: ValueProfile, *, named: bool) -> ColumnKind:

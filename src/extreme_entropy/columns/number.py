@@ -18,21 +18,6 @@ from .statistics import ColumnStats, has_gaps
 Array = np.ndarray[Any, Any]
 
 
-class Number(ColumnKind):
-    """Numbers, which `fit_encoding` puts before all else."""
-
-    name = "number"
-    title = "numbers"
-    marks_gaps = True
-
-
-class Boolean(Number):
-    """True and false in text, which become 1 and 0; in typed columns they are numbers."""
-
-    name = "boolean"
-    title = "true or false"
-
-
 @dataclass(frozen=True, slots=True)
 class EncodedNumbers:
     """Columns of numbers."""
@@ -69,3 +54,19 @@ class EncodedGaps:
         n, share = seen.stats.n, seen.stats.missing[self.columns] / seen.stats.n
         zeros, ones = np.zeros(len(share)), np.ones(len(share))
         return ColumnStats(n, zeros, ones, share, n * share * (1 - share), zeros)
+
+
+class Number(ColumnKind):
+    """Numbers, which `fit_encoding` puts before all else."""
+
+    name = "number"
+    title = "numbers"
+    encoded = EncodedNumbers
+    marks_gaps = True
+
+
+class Boolean(Number):
+    """True and false in text, which become 1 and 0; in typed columns they are numbers."""
+
+    name = "boolean"
+    title = "true or false"

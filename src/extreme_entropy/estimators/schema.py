@@ -18,10 +18,10 @@ from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 import numpy as np
 
 from ..columns.category import Category, EncodedCategory
-from ..columns.date import Date
-from ..columns.encoding import ENCODED, Encoding
+from ..columns.encoding import Encoding
 from ..columns.kind import ColumnKind
-from ..columns.number import Number
+from ..columns.kinds import ENCODED
+from ..columns.number import EncodedGaps, Number
 from ..columns.statistics import N_FOLDS
 from ..features import neurons  # noqa: F401  # files may hold its layers
 from ..features.feature_map import FeatureMap, Tree
@@ -151,21 +151,20 @@ def _check_fields(part: Any, sizes: Sizes, where: str) -> None:
 def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
     """Whether each column is encoded once, as its kind says, and parts are in their order."""
     kinds = encoding.kinds or (Number(),) * encoding.d
-    numbers, dates, categories = (
-        [j for j, kind in enumerate(kinds) if isinstance(kind, wanted)]
-        for wanted in (Number, Date, Category)
-    )
     columns: dict[type, list[int]] = {part: [] for part in ENCODED}
     for part in encoding.parts:
         columns[type(part)] += dict.fromkeys(part.columns.tolist())
-    of_numbers, of_gaps, of_dates, of_categories = columns.values()
+    gaps = columns.pop(EncodedGaps)
     order = [ENCODED.index(type(part)) for part in encoding.parts]
     unknown = np.flatnonzero(np.isnan(encoding.typical)).tolist()
     return (
-        [of_numbers, of_dates, of_categories] == [numbers, dates, categories]
-        and of_gaps == sorted({*of_gaps} & {*numbers, *dates})
+        all(
+            found == [j for j, kind in enumerate(kinds) if kind.encoded is part]
+            for part, found in columns.items()
+        )
+        and gaps == [j for j in sorted({*gaps}) if kinds[j].marks_gaps]
         and order == sorted(order)
-        and {*unknown} <= {*categories}
+        and all(kinds[j].is_counted for j in unknown)
         and all(_is_labelled(part, kinds) for part in encoding.parts)
     )
 
