@@ -229,7 +229,7 @@ def check_steps(rng: np.random.Generator, steps: int) -> None:
     X, y, weight = (np.concatenate(part) for part in zip(*kept, strict=True))
     theirs = drawn.twin().fit(X, y, sample_weight=weight)
     for c in range(2):
-        a, b = (m.summary_.leaves[0].of_class(c) for m in (ours, theirs))
+        a, b = (m.summary_.leaves[0].totals[c] for m in (ours, theirs))
         for name in ("n", "mean", "scatter", "cubic", "quartic"):
             u, v = (np.asarray(getattr(part, name)) for part in (a, b))
             np.testing.assert_allclose(u, v, rtol=0, atol=1e-9 * abs(v).max(), err_msg=name)

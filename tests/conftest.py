@@ -1,16 +1,19 @@
 """What the tests share: seeded data, and relevance at a small size."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import settings
 
-from extreme_entropy.drawing import relevance
+from extreme_entropy.drawing.settings import DRAWING
+from extreme_entropy.estimators.base import EntropyClassifier
 
 # Fixed examples on every run and machine; numerical work is slower than the default deadline.
 settings.register_profile("seeded", derandomize=True, deadline=None, max_examples=60)
 settings.load_profile("seeded")
 
-LANDMARKS = relevance.LANDMARKS
+FEW_LANDMARKS = replace(DRAWING, relevance=replace(DRAWING.relevance, landmarks=40))
 
 
 @pytest.fixture
@@ -23,11 +26,11 @@ def rng():
 def few_landmarks():
     """Relevance is learnt on fewer landmarks than users have: it is most of a small fit."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(relevance, "LANDMARKS", 40)
+        patch.setattr(EntropyClassifier, "settings", FEW_LANDMARKS)
         yield
 
 
 @pytest.fixture
 def all_landmarks(monkeypatch):
     """As many as users have, for tests of how well relevance is learnt."""
-    monkeypatch.setattr(relevance, "LANDMARKS", LANDMARKS)
+    monkeypatch.setattr(EntropyClassifier, "settings", DRAWING)

@@ -9,7 +9,7 @@ def numbers(classifier):
     """n, m, S, t and q of each leaf, class and fold, with the scale of each for that class."""
     for moments in classifier.summary_.leaves:
         for c, row in enumerate(moments.cells):
-            whole = moments.of_class(c)
+            whole = moments.totals[c]
             spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))
             cubic = whole.quartic**0.75 * whole.n**0.25
             for cell in row:

@@ -240,18 +240,18 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1120,
+    "(top)": 1160,
     "cli": 1450,
     "columns": 2200,
-    "drawing": 1220,
+    "drawing": 1195,
     "engines": 1060,
     "entropy": 460,
     "estimators": 4050,
     "export": 1080,
     "features": 1370,
-    "machine": 1510,
+    "machine": 1570,
     "metrics": 540,
-    "moments": 715,
+    "moments": 735,
     "plots": 1460,
     "report": 2670,
     "selection": 1820,
@@ -273,8 +273,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 290, 32, 17),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 190, 24, 12),
+        (ExtremeEntropyClassifier(random_state=0), 290, 31, 15),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 198, 25, 11),
     ],
     ids=["default", "paper"],
 )

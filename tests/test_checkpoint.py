@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -30,7 +31,7 @@ from extreme_entropy import (
     load,
     persistence,
 )
-from extreme_entropy.drawing import relevance
+from extreme_entropy.drawing.settings import DRAWING
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators import arrow
 from extreme_entropy.estimators.base import EntropyClassifier
@@ -428,7 +429,8 @@ def fit_and_tell(kind, batches, path, answer):
 def kill_often(folder, kind):
     """Fork, fit, kill; until there were enough kills. Then let one end."""
     EntropyClassifier._batching = BatchSettings(rows=700, leaf_rows=100)
-    relevance.LANDMARKS = 40
+    few = replace(DRAWING.relevance, landmarks=40)
+    EntropyClassifier.settings = replace(DRAWING, relevance=few)
     path, answer = folder / "fit.eem", folder / "answer"
     batches = list(in_batches(*table(12_000)))
     start = time.perf_counter()

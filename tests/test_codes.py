@@ -1,11 +1,15 @@
 """Laplacian layers by codes: SciPy's distances, for landmarks that were moved to knots."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, load
-from extreme_entropy.features.codes import FEW_COLUMNS, Coded, on_knots
+from extreme_entropy.features.codes import Coded, on_knots
+from extreme_entropy.features.feature_settings import FEATURES
 from extreme_entropy.features.kernels import Laplacian
 
 D = 40
@@ -26,6 +30,12 @@ def mixed_columns(rng, n=1000):
     X[:, 3] = 7.0
     X[:, 10:] = rng.random((n, D - 10)) < rng.random(D - 10)
     return X
+
+
+def moving_landmarks(classifier):
+    """The classifier, which takes 500 rows for so many that landmarks are moved to knots."""
+    classifier.settings = replace(type(classifier).settings, many_rows=500)
+    return classifier
 
 
 @pytest.mark.parametrize(("dtype", "close"), [(np.float64, 1e-12), (np.float32, 1e-5)])
@@ -62,7 +72,7 @@ def test_landmarks_stay_near_their_rows(rng):
     assert not moved[:, 2:4].any()
     assert not moved[:, 10:].any()
     assert (moved.mean(axis=0) <= 0.5 * rows.std(axis=0)).all()
-    few = rows[:, : FEW_COLUMNS - 1]
+    few = rows[:, : FEATURES.few_columns - 1]
     assert on_knots(few, few) is few
 
 
@@ -74,12 +84,11 @@ def test_landmarks_on_many_knots_are_measured(rng):
 
 
 @every
-def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
+def test_both_routes_predict_the_same(classifier, rng, tmp_path):
     """φ is frozen with the moved landmarks: by codes or measured, saved or not, it is one φ."""
     X = mixed_columns(rng, 600)
     y = (X[:, 0] + X[:, 12] + 0.3 * rng.normal(size=600) > 0.5).astype(int)
-    monkeypatch.setattr("extreme_entropy.drawing.specification.MANY_ROWS", 500)
-    ours = classifier.fit(X, y)
+    ours = moving_landmarks(classifier).fit(X, y)
     phi = ours.feature_map_
     assert any(isinstance(p.layer, Coded) for p in phi.only().in_precision(X.dtype).parts)
     ours.save(tmp_path / "m.eem")
@@ -88,23 +97,21 @@ def test_both_routes_predict_the_same(classifier, rng, tmp_path, monkeypatch):
     single = ours.decision_function(X.astype(np.float32))
     expected = ours.decision_function(X)
     np.testing.assert_allclose(single, expected, atol=1e-3 * abs(expected).max())
-    monkeypatch.setattr("extreme_entropy.features.codes.CHEAP", -1)
-    theirs = load(tmp_path / "m.eem").decision_function(X)
-    assert not any(isinstance(p.layer, Coded) for p in phi.only().in_precision(X.dtype).parts)
+    measured = again.feature_map_.only()
+    assert not any(isinstance(p.layer, Coded) for p in measured.parts)
+    projections = measured(phi.scaled(X)) @ again.machine_.leaves[0].operators.T
+    theirs = again.machine_.scores(projections)
     np.testing.assert_allclose(expected, theirs, atol=1e-9 * abs(theirs).max())
 
 
 @every
-def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(
-    classifier, rng, monkeypatch
-):
+def test_a_smaller_layer_is_the_first_part_of_one_beyond_all_sampled_rows(classifier, rng):
     """More landmarks are more sampled rows, and neither knots nor widths may depend on those."""
-    monkeypatch.setattr("extreme_entropy.drawing.specification.MANY_ROWS", 500)
     X = mixed_columns(rng, 1300)
     y = (X[:, 0] + X[:, 12] > 0.5).astype(int)
     name = "n_hidden" if isinstance(classifier, EEMClassifier) else "n_landmarks"
     smaller, larger = (
-        type(classifier)(**{**classifier.get_params(), name: k}).partial_fit(X, y).feature_map_
+        moving_landmarks(clone(classifier).set_params(**{name: k})).partial_fit(X, y).feature_map_
         for k in (60, 1200)
     )
     expected = smaller(X[:50])

@@ -32,7 +32,7 @@ from extreme_entropy import (
 from extreme_entropy.engines import blocks as seam
 from extreme_entropy.engines.blocks import Block, add_in_turn, on_block, tree
 from extreme_entropy.errors import ForgetError, InputError, TooLargeError
-from extreme_entropy.moments.sketch import MOST
+from extreme_entropy.moments.sketch import RowSketch
 from extreme_entropy.selection.one_pass import CrossValidation
 
 ROOT = Path(__file__).parent.parent
@@ -640,7 +640,7 @@ def test_rows_never_come_to_the_client(client, rows, monkeypatch):
     X_ = da.random.default_rng(0).normal(size=(400_000, D), chunks=(100_000, -1))
     new("EEM rbf").fit(X_, (X_[:, 0] > 1).astype(int))
     assert len(came) == 2
-    assert sum(came) < 0.05 * X_.nbytes + 24 * MOST
+    assert sum(came) < 0.05 * X_.nbytes + 24 * RowSketch.settings.most_keys
 
 
 def killed_once(part, folder, visit, block_info=None):

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from scipy.special import logit
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.inspection import permutation_importance
@@ -13,6 +14,8 @@ from sklearn.inspection import permutation_importance
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, load
 from extreme_entropy.features.feature_map import same
 from extreme_entropy.machine import coupling, explanation
+from extreme_entropy.machine.explanation import ExplanationSettings
+from extreme_entropy.tolerances import CERTAIN
 
 
 def waves(Z, weights, biases):
@@ -138,7 +141,7 @@ def test_slopes_of_coupled_odds_are_derivatives():
 
 def test_odds_that_are_certain_change_nothing():
     """From 30 to 300 nothing moves; from 0 to 300 as much as to where odds are certain."""
-    pairs, most = ((0, 1), (0, 2), (1, 2)), coupling.MOST_ODDS
+    pairs, most = ((0, 1), (0, 2), (1, 2)), logit(1 - CERTAIN)
     start, end = np.array([[30.0, 0.0, 1.0]]), np.array([[300.0, 0.0, 1.0]])
     assert not coupling.mean_slopes(start, end, pairs, 3)[:, :, 0].any()
     assert not coupling.mean_slopes(start, start, pairs, 3)[:, :, 0].any()
@@ -193,18 +196,22 @@ def test_few_segments_do_where_kinks_are_averaged():
     phi, machine = classifier.feature_map_, classifier.machine_
     operators, line = machine.leaves[0].operators, phi.scaling(X) - phi.typical
     folded = phi.only().folded(operators, np.dtype(float))
-    leaf = explanation._Line(phi.only(), operators, folded, explanation.OnlyLeafScores(machine))
-    few, many = (explanation._integral(leaf, phi.typical, line, n) for n in (32, 2000))
+    leaf = explanation.LineOfLeaf(
+        phi.only(), operators, folded, explanation.OnlyLeafScores(machine)
+    )
+    few, many = (explanation.integral(leaf, phi.typical, line, n) for n in (32, 2000))
     error = abs(few - many).sum(axis=2) / abs(many).sum(axis=2)
     assert np.median(error) < 0.002
 
 
-def test_rows_that_miss_their_sum_get_more_segments(monkeypatch):
+def test_rows_that_miss_their_sum_get_more_segments():
     """Begun with one segment, they end near those that are begun with thirty-two."""
     classifier, X = fitted(CLASSIFIERS["mixed"])
     fine = classifier.explain(X)
-    monkeypatch.setattr(explanation, "SEGMENTS", 1)
-    error = abs(classifier.explain(X) - fine).sum(axis=1) / abs(fine).sum(axis=1)
+    begun_with_one = ExplanationSettings(segments=1)
+    phi, machine = classifier.feature_map_, classifier.machine_
+    coarse = explanation.explain(phi, machine, X, settings=begun_with_one)[:, 0]
+    error = abs(coarse - fine).sum(axis=1) / abs(fine).sum(axis=1)
     assert np.median(error) < 0.01
 
 

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from extreme_entropy import (
     persistence,
 )
 from extreme_entropy.drawing.growing import ForestSpec
+from extreme_entropy.drawing.settings import DRAWING, HeldSettings
 from extreme_entropy.errors import (
     DegenerateWarning,
     FewRowsWarning,
@@ -29,11 +31,10 @@ from extreme_entropy.errors import (
 )
 from extreme_entropy.estimators.saving import pack
 from extreme_entropy.features.content import first_of
-from extreme_entropy.features.feature_map import same
-from extreme_entropy.features.trees import Tree
-from extreme_entropy.machine.calibration import PRECISION, SMOOTHING, fit_slopes
+from extreme_entropy.features.feature_map import Tree, same
+from extreme_entropy.machine.calibration import CALIBRATION, HeldOdds, fit_slopes
 from extreme_entropy.machine.decision import GaussianPair
-from extreme_entropy.machine.explanation import _visits
+from extreme_entropy.machine.explanation import visits_of
 
 SIZES = {"one leaf": 1, "five leaves": 5}
 every_size = pytest.mark.parametrize("n_leaves", SIZES.values(), ids=SIZES)
@@ -194,14 +195,16 @@ def test_weights_that_sum_to_little_switch_no_model_off():
         assert all(len(leaf.columns) for leaf in classifier.machine_.leaves)
 
 
-def test_many_classes_are_held_out_in_bounded_memory(monkeypatch):
+def test_many_classes_are_held_out_in_bounded_memory():
     """Fewer rows of each class are kept where there are many pairs of classes."""
-    monkeypatch.setattr("extreme_entropy.drawing.growing.HELD_NUMBERS", 7**3 * 10)
-    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_HELD", 5)
+
+    class Small(ExtremeEntropyClassifier):
+        settings = replace(DRAWING, held=HeldSettings(numbers=7**3 * 10, fewest=5))
+
     rng = np.random.default_rng(0)
     y = np.arange(560) % 7
     X = rng.normal(size=(560, 3)) + y[:, None]
-    classifier = new(1).fit(X, y)
+    classifier = Small(n_leaves=1, n_landmarks=20, random_state=3).fit(X, y)
     assert set(np.bincount(classifier.feature_map_.held.labels)) == {2 * 7**3 * 10 // (49 * 6)}
     assert classifier.score(X, y) > 0.3
 
@@ -300,7 +303,7 @@ def test_projections_are_log_odds_of_leaves_averaged(n_leaves):
         for leaves, (share,) in zip(at, machine.shares, strict=True):
             i = leaves[row]
             leaf, own = machine.leaves[i], classifier.summary_.cells[i].sum(axis=1)
-            smoothed = own + SMOOTHING * n / n.sum()
+            smoothed = own + CALIBRATION.smoothing * n / n.sum()
             odds = np.log(smoothed[1] / smoothed[0]) - np.log(n[1] / n[0])
             if len(leaf.columns):
                 t = forest.leaves[i](forest.scaled(X[[row]])) @ leaf.operators[0]
@@ -335,7 +338,7 @@ def test_a_leaf_without_a_class_answers_from_smoothed_counts():
     leaf = classifier.machine_.leaves[emptied]
     assert not len(leaf.columns)
     rows, share = (at == emptied) & ~gone, y[~gone].mean()
-    smoothed = SMOOTHING * share / (rows.sum() + SMOOTHING * (1 - share))
+    smoothed = CALIBRATION.smoothing * share / (rows.sum() + CALIBRATION.smoothing * (1 - share))
     expected = np.log(smoothed) - np.log(share / (1 - share))
     np.testing.assert_allclose(leaf.projections(np.empty((3, 0))), expected)
     assert np.isfinite(classifier.decision_function(X)).all()
@@ -348,7 +351,7 @@ def test_a_leaf_without_a_class_answers_from_smoothed_counts():
 def odds_of(values, counts=None, total=None):
     """ℓ of rows in each tree, how often each came, and how many rows there are in all."""
     counts = np.ones(len(values)) if counts is None else counts
-    return values, counts, float(len(values) if total is None else total)
+    return HeldOdds(values, counts, float(len(values) if total is None else total))
 
 
 def test_slopes_are_those_of_a_logistic_regression(rng):
@@ -379,7 +382,7 @@ def test_slopes_minimise_their_penalised_loss(rng, free):
         t = [part @ slopes - np.log(3) for part in (negative, positive)]
         fit = weight[0] @ np.logaddexp(0, t[0]) + weight[1] @ np.logaddexp(0, -t[1])
         prior = slopes - 0.5 if free else slopes.sum() - 1
-        return fit + PRECISION / 2 * np.square(prior).sum()
+        return fit + CALIBRATION.precision / 2 * np.square(prior).sum()
 
     best = minimize(loss, np.full(2 if free else 1, 0.5), tol=1e-12).x
     np.testing.assert_allclose(found, best if free else np.repeat(best / 2, 2), atol=1e-5)
@@ -548,7 +551,7 @@ def test_visits_are_the_leaves_along_the_way():
     forest = new(6).fit(X, y).feature_map_
     tree, typical = forest.trees[-1], forest.typical
     line = forest.scaled(X[:30]) - typical
-    leaves, edges, _ = _visits(tree, typical, line)
+    leaves, edges, _ = visits_of(tree, typical, line)
     for t in np.linspace(0.001, 0.999, 200):
         k = (edges[:, 1:] >= t).argmax(axis=1)
         near = abs(edges - t).min(axis=1) < 1e-9

@@ -10,8 +10,7 @@ from sklearn.base import clone
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, ExtremeEntropyClassifier
 from extreme_entropy.errors import ForcedWarning, ForgetError
-from extreme_entropy.moments import sketch
-from extreme_entropy.moments.sketch import NO_ROWS, RowSketch
+from extreme_entropy.moments.sketch import RowSketch, SketchSettings
 
 CLASSIFIERS = {
     "EEM": EEMClassifier(8, relevance="uniform", random_state=0),
@@ -42,20 +41,29 @@ def as_counted(found: RowSketch):
     return found.level, dict(zip(found.keys.tolist(), found.weights.tolist(), strict=True))
 
 
+def sketch_of_at_most(most):
+    """The empty sketch of a kind that keeps so many keys."""
+
+    class Sketch(RowSketch):
+        settings = SketchSettings(most_keys=most)
+
+    return Sketch.empty()
+
+
 @pytest.mark.parametrize("most", [1, 16, 10_000])
-def test_sketches_of_parts_add_up_to_that_of_all_rows(rng, monkeypatch, most):
+def test_sketches_of_parts_add_up_to_that_of_all_rows(rng, most):
     """In any order and any parts it is the sketch by its definition, and some can be taken out."""
-    monkeypatch.setattr(sketch, "MOST", most)
+    nothing = sketch_of_at_most(most)
     keys = rng.integers(0, 2**64, 300, dtype=np.uint64)[rng.integers(0, 300, 1000)]
     weights = rng.integers(1, 4, 1000).astype(float)
-    whole = NO_ROWS.with_rows(keys, weights)
+    whole = nothing.with_rows(keys, weights)
     assert as_counted(whole) == sketch_by_counting(keys, weights, most)
     order = rng.permutation(1000)
     parts = [
-        NO_ROWS.with_rows(keys[some], weights[some])
+        nothing.with_rows(keys[some], weights[some])
         for some in np.split(order, [10, 11, 400, 1000])
     ]
-    added = NO_ROWS
+    added = nothing
     for part in parts:
         added = added + part
     assert as_counted(added) == as_counted(whole)
@@ -67,18 +75,18 @@ def test_sketches_of_parts_add_up_to_that_of_all_rows(rng, monkeypatch, most):
     assert left == {key: w for key, w in expected.items() if key < bound}
 
 
-def test_the_share_of_strange_rows_that_is_noticed_is_that_of_the_rows_kept(rng, monkeypatch):
+def test_the_share_of_strange_rows_that_is_noticed_is_that_of_the_rows_kept(rng):
     """Beyond the capacity a strange row is noticed with the probability that its key is kept."""
-    monkeypatch.setattr(sketch, "MOST", 1000)
+    nothing = sketch_of_at_most(1000)
     learnt, strange = rng.integers(0, 2**64, (2, 20_000), dtype=np.uint64)
-    known = NO_ROWS.with_rows(learnt)
+    known = nothing.with_rows(learnt)
     share = 2.0**-known.level
     assert 500 <= len(known.keys) <= 1000
-    assert known.lacks(NO_ROWS.with_rows(strange)) <= 1000
-    noticed = np.mean([known.lacks(NO_ROWS.with_rows(strange[i : i + 1])) for i in range(4000)])
+    assert known.lacks(nothing.with_rows(strange)) <= 1000
+    noticed = np.mean([known.lacks(nothing.with_rows(strange[i : i + 1])) for i in range(4000)])
     assert abs(noticed - share) < 4 * np.sqrt(share / 4000)
     in_tens = np.mean(
-        [known.lacks(NO_ROWS.with_rows(strange[i : i + 10])) > 0 for i in range(0, 20_000, 10)]
+        [known.lacks(nothing.with_rows(strange[i : i + 10])) > 0 for i in range(0, 20_000, 10)]
     )
     assert abs(in_tens - (1 - (1 - share) ** 10)) < 0.05
 

@@ -16,7 +16,7 @@ from extreme_entropy import EEMClassifier
 from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.machine.operator import Ridge, operators_of, shrink, solve_operator
-from extreme_entropy.machine.solving import SHARES, HeldOut, Method, floored, solve
+from extreme_entropy.machine.solving import FoldProjections, HeldOut, Method, floored, solve
 from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 
 # ------------------------------------------------------------------ the operator
@@ -569,7 +569,7 @@ def test_the_automatic_ridge_is_the_best_on_held_out_rows(rng):
         fitted = EEMClassifier(60, activation="relu", shrinkage=0.0, random_state=0).fit(X, y)
         phi = fitted.feature_map_
         H, folds = phi(X), phi.content(X) % np.uint64(5)
-        shares = np.array(SHARES)
+        shares = np.array(Method().ridge_shares)
         best = shares[np.argmax([_out_of_fold_separation(H, y, folds, s) for s in shares])]
         trace = sum(np.trace(np.cov(H[y == c].T, bias=True)) for c in (0, 1))
         assert fitted.ridge_ == pytest.approx(best * trace / H.shape[1], rel=1e-9)
@@ -598,20 +598,23 @@ def test_the_ridge_that_was_used_is_told(ridge):
     rng = np.random.default_rng(5)
     y = np.arange(200) % 2
     machine = EEMClassifier(15, ridge=ridge, random_state=0).fit(rng.normal(size=(200, 4)), y)
-    totals = [machine.summary_.leaves[0].of_class(c) for c in range(2)]
+    totals = machine.summary_.leaves[0].totals
     mean = sum(np.trace(shrink(t, "ledoit-wolf").covariance) for t in totals) / 15
-    choices = [ridge] if ridge != "auto" else [share * mean for share in SHARES]
+    choices = [ridge] if ridge != "auto" else [share * mean for share in Method().ridge_shares]
     assert np.isclose(machine.ridge_, choices, rtol=1e-9, atol=1e-12).any()
 
 
 def test_held_out_rows_that_are_equal_but_for_rounding_are_not_separated(rng):
     """Their gap is no more than rounding, and so is their variance: the ratio says nothing."""
-    folds = np.zeros((3, 2, 1, 2, 3))  # folds, ridges, pairs, classes; n, mean and variance
-    folds[..., 0], folds[..., 1] = 4, 0.37
-    folds[0, 1, 0, 1, 1] += 1e-16
-    folds[1, 1, 0, 0, 1] -= 2e-16
-    held_out = HeldOut.pooled(folds)
-    np.testing.assert_array_equal(held_out.separations, 0)
-    assert held_out.best == 0
-    folds[:, 1, 0, 1, 1] += 1.0  # a gap that is one
-    assert HeldOut.pooled(folds).best == 1
+    means = np.full((3, 2, 1, 2), 0.37)  # folds, ridges, pairs, classes
+    means[0, 1, 0, 1] += 1e-16
+    means[1, 1, 0, 0] -= 2e-16
+    n, zeros, unused = np.full((2, 1, 2), 4.0), np.zeros((2, 1, 2)), np.empty(0)
+
+    def pooled():
+        return HeldOut.pooled([FoldProjections(n, m, zeros, unused, unused) for m in means])
+
+    np.testing.assert_array_equal(pooled().separations, 0)
+    assert pooled().best == 0
+    means[:, 1, 0, 1] += 1.0  # a gap that is one
+    assert pooled().best == 1

@@ -156,7 +156,7 @@ def test_a_table_of_monoids_is_a_monoid(parts, lone):
         assert_summaries_alike(merged, whole, rows)
     assert_summaries_alike(whole - d, (a + b) + c, rows)
     assert same(whole - whole, FoldMoments.empty(2, 1, rows.shape[1]))
-    assert_alike(whole.of_class(0), ClassMoments.of(rows[np.concatenate(labels) == 0]), rows)
+    assert_alike(whole.totals[0], ClassMoments.of(rows[np.concatenate(labels) == 0]), rows)
 
 
 def _by_definition(H, labels, folds=None, n_classes=2, n_folds=1):
@@ -177,7 +177,7 @@ def test_the_rows_outside_a_fold_are_the_sum_of_the_other_folds(rng):
     for c in range(2):
         for k in range(N_FOLDS):
             rows = H[(labels == c) & (folds != k)]
-            assert_alike(table.of_class(c) - table.cells[c][k], ClassMoments.of(rows), rows)
+            assert_alike(table.totals[c] - table.cells[c][k], ClassMoments.of(rows), rows)
 
 
 # ------------------------------------------------------------------ through φ

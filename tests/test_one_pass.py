@@ -14,7 +14,7 @@ from sklearn.model_selection import (
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV
 from extreme_entropy.errors import FewRowsWarning, InputError
-from extreme_entropy.features.landmarks import whitening
+from extreme_entropy.features.kernels import whitening
 from extreme_entropy.features.neurons import draw_radial
 from extreme_entropy.machine.solving import Method, solve
 from extreme_entropy.metrics import gmean_scorer
@@ -492,7 +492,7 @@ def test_kernels_that_are_zero_or_indefinite_are_whitened_to_finite_features(rng
 def test_a_smaller_mixed_layer_is_the_first_part_of_a_larger_one(rng, k, d):
     """Drawn alone it has the same neurons; linear ones are at most half of them, and at most d."""
     rows = rng.random((40, d))
-    largest, drawn = draw_radial(12, rows, 0), draw_radial(k, rows, 0)
+    largest, drawn = draw_radial(12, rows, rows, 0), draw_radial(k, rows, rows, 0)
     smaller = largest.first(k)
     assert smaller.n_linear == drawn.n_linear == min(d, k // 2)
     assert smaller.size == drawn.size == k
@@ -503,7 +503,7 @@ def test_a_smaller_mixed_layer_is_the_first_part_of_a_larger_one(rng, k, d):
 def test_all_linear_neurons_together_are_the_columns_up_to_a_rotation(rng):
     """Their scalar products are those of the centred columns, times one number."""
     rows = rng.random((40, 6)) * np.arange(1, 7)
-    linear = draw_radial(30, rows, 0)(rows)[:, 1:12:2]
+    linear = draw_radial(30, rows, rows, 0)(rows)[:, 1:12:2]
     centred = rows - rows.mean(axis=0)
     factor = 1 / rows.var(axis=0).mean()
     np.testing.assert_allclose(linear @ linear.T, factor * centred @ centred.T, atol=1e-10)

@@ -1,5 +1,7 @@
 """Learned relevance: gradients are derivatives, weights find what matters, sums add up as ever."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from laws import assert_same_decisions
@@ -7,6 +9,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_classification
 
 from extreme_entropy import EEKMClassifier, EEKMClassifierCV, EEMClassifier, EEMClassifierCV, load
+from extreme_entropy.drawing.settings import DRAWING, RelevanceSettings
 from extreme_entropy.features.feature_map import same
 
 LEARNED = [
@@ -226,14 +229,15 @@ def test_relevance_is_learned_by_itself_for_mixed_and_laplacian_layers(classifie
 
 
 @pytest.mark.parametrize("classifier", [LEARNED[0], LEARNED[2]], ids=["EEM", "EEKM"])
-def test_where_weights_gain_much_all_of_a_mixed_layer_sees_them(classifier, monkeypatch):
+def test_where_weights_gain_much_all_of_a_mixed_layer_sees_them(classifier):
     """One part for a large gain, two for some, the plain one for none."""
     X, y = few_of_many(n=900, d=33)
     kinds = []
     for some, large in ((-9.0, -8.0), (-9.0, 9e9), (9e9, 9e9)):
-        monkeypatch.setattr("extreme_entropy.drawing.relevance.SOME_GAIN", some)
-        monkeypatch.setattr("extreme_entropy.drawing.relevance.LARGE_GAIN", large)
-        parts = clone(classifier).fit(X, y).feature_map_.only().parts
+        relevance = RelevanceSettings(landmarks=40, used_gain=some, alone_gain=large)
+        other = clone(classifier)
+        other.settings = replace(DRAWING, relevance=relevance)
+        parts = other.fit(X, y).feature_map_.only().parts
         kinds.append([(type(part.layer).__name__, part.weights is not None) for part in parts])
     alone, both, plain = kinds
     assert alone == [("Laplacian", True)]

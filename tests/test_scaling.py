@@ -8,7 +8,8 @@ from sklearn.base import clone
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.columns.statistics import ColumnStats
 from extreme_entropy.features.content import ContentHash
-from extreme_entropy.features.scaling import CLOSE, fit_scaling
+from extreme_entropy.features.feature_settings import FEATURES
+from extreme_entropy.features.scaling import fit_scaling
 
 
 def by_rank(X):
@@ -46,7 +47,7 @@ def test_a_value_becomes_its_rank(rng, j):
     ranks = (rankdata(x) - 1) / (len(x) - 1)
     z = by_rank(X)(X)[:, j]
     inner = (x > x.min()) & (x < x.max())
-    assert abs(z - ranks)[inner].max() < CLOSE + 1e-3
+    assert abs(z - ranks)[inner].max() < FEATURES.bin_error + 1e-3
     assert z[x == x.min()].max() == pytest.approx(0, abs=1e-9)
     assert z[x == x.max()].min() == pytest.approx(1, abs=1e-9)
 

@@ -112,7 +112,7 @@ def test_sums_stay_symmetric_to_the_last_bit(h, rng):
         FoldMoments(((ClassMoments.of(rng.normal(size=(n, h)) + rng.normal()),),))
         for n in (5, 70, 31)
     )
-    scatter = (a + b + c - b).of_class(0).scatter
+    scatter = (a + b + c - b).totals[0].scatter
     np.testing.assert_array_equal(scatter, scatter.T)
 
 

@@ -15,8 +15,9 @@ from sklearn.metrics import balanced_accuracy_score, brier_score_loss, log_loss,
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 
 import extreme_entropy
-from extreme_entropy import EEMClassifier, gmean_score
+from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier, gmean_score
 from extreme_entropy.columns.text import Column
+from extreme_entropy.drawing.settings import DRAWING, TreeSettings
 from extreme_entropy.errors import FileFormatError, InputError, MergeError
 from extreme_entropy.metrics import (
     ScoreInterval,
@@ -738,10 +739,8 @@ def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, 
 
 def test_leaves_follow_from_all_rows_of_a_table(people, tmp_path, monkeypatch):
     """The sample that the tree is grown from may be smaller than the table."""
-    monkeypatch.setattr("extreme_entropy.drawing.growing.ROWS_PER_LEAF", 100)
-    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_LEAVES", 2)
-    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_OF_CLASS", 5)
-    monkeypatch.setattr("extreme_entropy.drawing.growing.FEWEST_SAMPLED", 5)
+    trees = TreeSettings(leaf_rows=100, fewest_leaves=2, fewest_class_rows=5, fewest_sampled=5)
+    monkeypatch.setattr(ExtremeEntropyClassifier, "settings", replace(DRAWING, trees=trees))
     model = fitted(people, tmp_path, model="auto", size=10)
     assert model.classifier.n_leaves == 4
     assert max(model.classifier.feature_map_.n_leaves) > 1

@@ -2,6 +2,7 @@
 
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,9 @@ from click.testing import CliRunner
 from sklearn.metrics import log_loss
 
 from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier, gmean_score
+from extreme_entropy.drawing.settings import DRAWING
 from extreme_entropy.errors import ExtremeEntropyError
+from extreme_entropy.estimators.base import EntropyClassifier
 from extreme_entropy.metrics import label_text
 from extreme_entropy_paper import store
 from extreme_entropy_paper.baselines import CLASSIFIERS, Given, make, missing
@@ -298,7 +301,8 @@ def test_functions_of_the_package_are_counted_in_every_thread(rng):
 
 def test_the_counts_of_calls_are_those_of_the_librarys_entries(monkeypatch):
     """`eem fit` passes through more than `fit`, and it alone parses a header."""
-    monkeypatch.setattr("extreme_entropy.drawing.relevance.LANDMARKS", 40)
+    few = replace(DRAWING, relevance=replace(DRAWING.relevance, landmarks=40))
+    monkeypatch.setattr(EntropyClassifier, "settings", few)
     fit, papers, predict, search, command = calls.measure()
     assert papers["functions"] < fit["functions"]
     assert predict["functions"] < fit["functions"] < search["functions"] < command["functions"]

@@ -311,7 +311,7 @@ def _feature_plane(classifier: Any, X: Any) -> FeaturePlane:
     """Rows and classes in the plane of β and v."""
     beta = classifier.beta_
     moments = classifier.summary_.leaves[0]
-    classes = [shrink(moments.of_class(c), classifier.shrinkage) for c in range(2)]
+    classes = [shrink(total, classifier.shrinkage) for total in moments.totals]
     plane = np.array([beta, widest_across(beta, classes[0].covariance + classes[1].covariance)])
     return FeaturePlane(
         classifier.feature_map_(dense(X)) @ plane.T,

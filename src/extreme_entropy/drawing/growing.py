@@ -1,4 +1,4 @@
-"""How a forest is grown from sampled rows: where rows are cut, and the φ of each leaf.
+"""How trees are grown from sampled rows: where rows are cut, and the φ of each leaf.
 
 A table of few rows is not cut: a kernel layer and a layer of neurons stand side by side as two
 trees of one leaf. A larger one is also cut into leaves, the largest node first; held-out rows tell
@@ -24,51 +24,17 @@ import numpy as np
 
 from ..columns.statistics import N_FOLDS, worth
 from ..engines.threads import Executor, Threads, serial
-from ..features.content import ContentHash, RowSample, folds_of
-from ..features.feature_map import FeatureMap, HeldRows
+from ..features.content import RowSample, folds_of
+from ..features.feature_map import FeatureMap, HeldRows, Tree
 from ..features.layers import Features
-from ..features.scaling import SAMPLE_ROWS, Scaling, fit_scaling
-from ..features.trees import Tree
+from ..features.scaling import Scaling, fit_scaling
 from ..machine.operator import Ridge, operators_of, shrink
 from ..moments.summary import ClassMoments
-from .parts import DrawnFrom, LeafSpec, draw_features
-from .sampling import LEARNING_ROWS, Sampled, SampleSizes
-from .specification import MANY_ROWS, KernelSpec, NeuronSpec, learn_relevance
+from .sampling import Sampled, SampleSizes
+from .settings import DRAWING, DrawingSettings, HeldSettings
+from .specification import DrawnFrom, KernelSpec, LeafSpec, NeuronSpec, relevance_of
 
 Array = np.ndarray[Any, Any]
-
-# Landmarks of a table that is not cut, and of a leaf, up to so many classes: h³ operations are for
-# each pair of them.
-LANDMARKS = {6: (700, 400), 12: (500, 300)}
-FEWEST_LANDMARKS = (300, 200)
-ROWS_PER_LEAF = 2048  # on average
-FEWEST_LEAVES = 4  # a table of fewer is not cut
-VERY_MANY_ROWS = 2**16
-MOST_NUMBERS = 2**26  # in the sums of all leaves: half a GiB
-MOST_SAMPLED = 2**23  # numbers in the rows a forest is grown from
-MOST_OF_CLASS = 2**14  # rows
-LANDMARKS_BESIDE = 250  # of the kernel layer of very many rows, beside leaves
-# Cuts.
-CANDIDATES = 3  # columns that are compared in a node
-TRIED = 20  # columns that may become candidates
-WORTH = 0.2  # of the largest weight, that a candidate needs
-LEAST_SHARE = 0.2  # of the sampled rows, on either side of a cut
-FEWEST_OF_CLASS = 80  # rows of two classes at least, on either side
-FEWEST_SAMPLED = 40  # of those, that were sampled
-COMPARED_ROWS = 400  # of each class, on either side of a cut
-COMPARED_LANDMARKS = 150
-MOST_CLASSES = 6  # the largest in a node, by which cuts and weights are judged
-# Weights of a node.
-NODE_ROWS = 800  # of each class
-NODE_LANDMARKS = 200
-GRADIENT_ROWS = 200  # of each class
-NODE_RIDGE = Ridge(relative=0.1)
-FLOOR = 0.1  # of the mean square, that each column starts with
-# Rows that are kept with φ.
-HELD_ROWS = 2000  # of each class
-FEWEST_HELD = 200  # of each, however many classes there are
-HELD_NUMBERS = 2**23  # log-odds of pairs of classes, of all held rows in a tree
-MANY_TIMES = 3  # as many sampled rows of a class as held ones, for those to be left out elsewhere
 
 
 class ForestSize(NamedTuple):
@@ -80,111 +46,104 @@ class ForestSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForestSpec:
-    """What a user asks of a forest."""
+    """What a user asks of trees of leaves."""
 
     n_landmarks: int | str
     n_leaves: int | str
     scale: str | None = "quantile"
+    settings: DrawingSettings = DRAWING
 
     def landmarks(self, n_classes: int, leaves: int) -> int:
         """Landmarks or neurons of each leaf, where there are so many classes and leaves."""
         if not isinstance(self.n_landmarks, str):
             return self.n_landmarks
-        fitting = (sizes for most, sizes in LANDMARKS.items() if n_classes <= most)
-        return next(fitting, FEWEST_LANDMARKS)[leaves > 1]
-
-    @property
-    def learns_relevance(self) -> bool:
-        return True
-
-    @property
-    def sample_size(self) -> int:
-        """How many rows must be sampled, however few leaves there are."""
-        return max(2 * self.landmarks(2, 1), SAMPLE_ROWS)
+        sizes = self.settings.trees.landmarks
+        uncut, of_leaf = next(size[1:] for size in sizes if n_classes <= size[0])
+        return of_leaf if leaves > 1 else uncut
 
     def size(self, n: float, n_classes: int) -> ForestSize:
         """The size of a forest for n rows of so many classes, whose sums fit into memory."""
+        settings = self.settings.trees
         leaf = n_classes * N_FOLDS * self.landmarks(n_classes, 2) ** 2
-        leaves, many = self.n_leaves, VERY_MANY_ROWS // ROWS_PER_LEAF
+        leaves, many = self.n_leaves, settings.very_many_rows // settings.leaf_rows
         if isinstance(leaves, str):
-            room = MOST_NUMBERS // leaf - 1
-            leaves, many = int(min(n // ROWS_PER_LEAF, room)), min(many, room)
-            leaves = leaves if leaves >= FEWEST_LEAVES else 1
+            most = settings.most_numbers // leaf - 1
+            leaves, many = int(min(n // settings.leaf_rows, most)), min(many, most)
+            leaves = leaves if leaves >= settings.fewest_leaves else 1
         # Those who name a number of leaves may show only the first of their rows.
-        very_many = n >= VERY_MANY_ROWS or leaves >= many
+        very_many = n >= settings.very_many_rows or leaves >= many
         return ForestSize(leaves, very_many and leaves > 1)
 
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
         """How many rows of how many encoded columns are sampled, as far as memory allows."""
-        most = max(MOST_SAMPLED // d, self.sample_size)
-        of_class = int(np.clip(most // n_classes, LEARNING_ROWS, MOST_OF_CLASS))
-        return SampleSizes(min(self.sample_size * self.size(n, n_classes).leaves, most), of_class)
+        settings = self.settings
+        for_leaf = max(2 * self.landmarks(2, 1), settings.features.typical_rows)
+        most = max(settings.trees.most_sampled // d, for_leaf)
+        fewest, most_of_class = settings.relevance.class_rows, settings.trees.most_class_rows
+        of_class = int(np.clip(most // n_classes, fewest, most_of_class))
+        return SampleSizes(min(for_leaf * self.size(n, n_classes).leaves, most), of_class)
 
     def draw(self, sampled: Sampled) -> FeatureMap:
-        """φ as specified."""
-        return grow(self, sampled, Threads(sampled.n_jobs))
+        """Trees as specified, from sampled rows."""
+        assert sampled.by_class is not None  # relevance is learned
+        settings, stats, by_class = self.settings, sampled.stats, sampled.by_class.samples
+        relevance = relevance_of(sampled, self.scale, settings)
+        rows = sampled.sample.rows
+        scaling = fit_scaling(self.scale, stats, rows, settings=settings.features)
+        n_classes, weights = len(by_class), relevance.weights
+        most, very_many = self.size(stats.rows, n_classes)
+        h, uncut = self.landmarks(n_classes, most), self.landmarks(n_classes, 1)
+        # Models of all rows.
+        if very_many:
+            uncut = min(h, settings.trees.landmarks_beside)
+        specs: list[LeafSpec] = [
+            KernelSpec(uncut, "mixed", "median", self.scale, settings=settings)
+        ]
+        if not very_many:
+            specs.append(NeuronSpec(uncut, "mixed", self.scale, settings=settings))
+        drawn = DrawnFrom(
+            scaling(rows),
+            sampled.content.seed,
+            sampled.dtype,
+            weights if relevance.is_used else None,
+            alone=relevance.is_alone,
+            move=stats.rows >= settings.many_rows,
+        )
+        leaves = [spec.features(drawn) for spec in specs]
+        trees = [Tree.uncut()] * len(specs)
+        held = _to_hold(by_class, settings.held)
+        if most > 1:
+            grower = Grower(h, most, stats.rows, drawn.seed, drawn.dtype, settings)
+            nodes = NodeRows.of(scaling, by_class, held, drawn.rows, settings.held)
+            grown = grower.grow(nodes, weights, Threads(sampled.n_jobs))
+            weights = grown.weights
+            trees, leaves = [*trees, grown.tree], [*leaves, *grown.leaves]
+        return FeatureMap(
+            sampled.content,
+            sampled.encoding,
+            scaling,
+            tuple(trees),
+            tuple(leaves),
+            _held_rows(scaling, held),
+            weights,
+        )
 
 
-def grow(spec: ForestSpec, sampled: Sampled, execute: Executor = serial) -> FeatureMap:
-    """Trees as specified, from sampled rows."""
-    assert sampled.by_class is not None  # relevance is learned
-    stats, content, by_class = sampled.stats, sampled.content, sampled.by_class.samples
-    relevance = learn_relevance(sampled, spec.scale)
-    scaling = fit_scaling(spec.scale, stats, sampled.sample.rows[:SAMPLE_ROWS])
-    n_classes, weights = len(by_class), relevance.weights
-    most, very_many = spec.size(stats.rows, n_classes)
-    h, beside = spec.landmarks(n_classes, most), spec.landmarks(n_classes, 1)
-    # Models of all rows.
-    specs: list[LeafSpec]
-    if very_many:
-        specs = [KernelSpec(min(h, LANDMARKS_BESIDE), "mixed", "median", spec.scale)]
-    else:
-        specs = [KernelSpec(beside, "mixed", "median", spec.scale)]
-        specs += [NeuronSpec(beside, "mixed", spec.scale)]
-    drawn = DrawnFrom(
-        scaling(sampled.sample.rows),
-        content.seed,
-        sampled.dtype,
-        relevance.used,
-        alone=relevance.alone,
-        move=stats.rows >= MANY_ROWS,
-    )
-    leaves = [draw_features(of_all, drawn) for of_all in specs]
-    trees = [Tree.uncut()] * len(specs)
-    held = _to_hold(by_class)
-    if most > 1:
-        rows = _Rows.of(scaling, by_class, held, sampled.sample, content)
-        size = TreeSize(h, most, stats.rows)
-        tree, of_leaves, weights = _grow_tree(rows, size, weights, sampled.dtype, execute)
-        trees, leaves = [*trees, tree], [*leaves, *of_leaves]
-    return FeatureMap(
-        content,
-        sampled.encoding,
-        scaling,
-        tuple(trees),
-        tuple(leaves),
-        _held_rows(scaling, held),
-        weights,
-    )
+class Cut(NamedTuple):
+    """Where a node is cut."""
 
-
-class TreeSize(NamedTuple):
-    """How large a tree may become."""
-
-    landmarks: int  # of each leaf
-    leaves: int  # at the most
-    rows: float  # of the table
+    column: int
+    threshold: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
-    """Scaled sampled rows: of all classes together, and of each class."""
+class NodeRows:
+    """Scaled sampled rows in a node: of all classes together, and of each class."""
 
     Z: Array
     by_class: list[Array]
     halves: list[Array]  # 0 or 1 for each row of each class
     stand_for: list[float]  # how many rows of the table a sampled one of each class stands for
-    content: ContentHash
 
     @classmethod
     def of(
@@ -192,36 +151,36 @@ class _Rows:
         scaling: Scaling,
         by_class: Sequence[RowSample],
         held: Sequence[RowSample],
-        sample: RowSample,
-        content: ContentHash,
-    ) -> _Rows:
+        Z: Array,
+        settings: HeldSettings,
+    ) -> NodeRows:
         """Those sampled, without the held rows of classes that have many others."""
         stand_for, used = [], []
-        for own, others in zip(by_class, held, strict=True):
+        for sample, kept_apart in zip(by_class, held, strict=True):
             # The k smallest of N hashes reach about k/N of the way to the largest.
-            full = len(own.hashes) == own.k
-            reach = float(own.hashes[-1]) / 2.0**64 if full else 1.0
-            many = len(own.rows) >= MANY_TIMES * len(others.rows)
-            left = own.at(~np.isin(own.hashes, others.hashes)) if many else own
-            stand_for.append(worth(own.counts) / reach / max(len(left.rows), 1))
+            full = len(sample.hashes) == sample.k
+            reach = float(sample.hashes[-1]) / 2.0**64 if full else 1.0
+            many = len(sample.rows) >= settings.many_times * len(kept_apart.rows)
+            left = sample.at(~np.isin(sample.hashes, kept_apart.hashes)) if many else sample
+            stand_for.append(worth(sample.counts) / reach / max(len(left.rows), 1))
             used.append(left)
-        return cls(
-            scaling(sample.rows),
-            [scaling(own.rows) for own in used],
-            [folds_of(own.hashes // np.uint64(N_FOLDS), 2) for own in used],
-            stand_for,
-            content,
-        )
+        halves = [folds_of(sample.hashes // np.uint64(N_FOLDS), 2) for sample in used]
+        return cls(Z, [scaling(sample.rows) for sample in used], halves, stand_for)
 
-    def where(self, column: int, threshold: float, beyond: bool) -> _Rows:
+    def where(self, cut: Cut, beyond: bool) -> NodeRows:
         """Those on one side of a cut."""
-        kept = [(Z[:, column] > threshold) == beyond for Z in self.by_class]
+        sides = [(Z[:, cut.column] > cut.threshold) == beyond for Z in self.by_class]
         return replace(
             self,
-            Z=self.Z[(self.Z[:, column] > threshold) == beyond],
-            by_class=[Z[own] for Z, own in zip(self.by_class, kept, strict=True)],
-            halves=[half[own] for half, own in zip(self.halves, kept, strict=True)],
+            Z=self.Z[(self.Z[:, cut.column] > cut.threshold) == beyond],
+            by_class=[Z[side] for Z, side in zip(self.by_class, sides, strict=True)],
+            halves=[half[side] for half, side in zip(self.halves, sides, strict=True)],
         )
+
+    def first(self, most: int) -> NodeRows:
+        """At most so many rows of each class."""
+        by_class, halves = ([part[:most] for part in x] for x in (self.by_class, self.halves))
+        return replace(self, by_class=by_class, halves=halves)
 
     @property
     def counts(self) -> Array:
@@ -229,220 +188,244 @@ class _Rows:
         sizes = [len(Z) for Z in self.by_class]
         return np.array(sizes) * np.array(self.stand_for)
 
-    def draw(self, k: int, weights: Array, dtype: np.dtype[Any], *, move: bool) -> Features:
-        """A Laplacian kernel with k landmarks, of the classes in turn, on columns weighted so."""
-        turn = np.concatenate([np.arange(len(Z)) for Z in self.by_class])
-        rows = np.concatenate(self.by_class)[np.argsort(turn, kind="stable")[:k]]
-        drawn = DrawnFrom(rows, self.content.seed, dtype, weights, move=move)
-        return draw_features(KernelSpec(k, "laplacian", "median", None), drawn)
+    def pairs(self, most_classes: int) -> Iterator[tuple[int, int]]:
+        """The pairs of the classes that have the most rows."""
+        largest = np.sort(np.argsort(-self.counts, kind="stable")[:most_classes])
+        return combinations(largest.tolist(), 2)
+
+    def moments(self, features: Features) -> list[list[ClassMoments]]:
+        """The moments of both halves of each class."""
+        moments = []
+        for Z, half in zip(self.by_class, self.halves, strict=True):
+            H = features(Z)
+            moments.append([ClassMoments.of(H[half == i]) for i in range(2)])
+        return moments
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Node:
     """A node that may still be cut: its rows, the weights of its columns, and where it hangs."""
 
-    rows: _Rows
+    rows: NodeRows
     weights: Array
     size: float  # rows of the table
     parent: int = -1  # the node above, and which side of it
     side: int = 0
 
 
-def _grow_tree(
-    rows: _Rows, wanted: TreeSize, weights: Array, dtype: np.dtype[Any], execute: Executor
-) -> tuple[Tree, list[Features], Array]:
-    """A tree of at most so many leaves, the φ of each, and weights of columns over all nodes."""
-    h, most, n = wanted
-    columns: list[int] = []
-    thresholds: list[float] = []
-    children: list[list[int]] = []
-    growing, leaves = [_Node(rows, weights, n)], list[_Node]()
-    total = n * weights**2
-    while growing:
-        # The largest of those that are large enough, while there is room for more leaves.
-        growing.sort(key=lambda node: -node.size)
-        room = most - len(leaves) - len(growing)
-        large = [node for node in growing if node.size > n / most][: max(room, 0)]
-        leaves += growing[len(large) :]
-        alone = len(large) == 1
-        work = (partial(_cut, node, n / most / 2, execute if alone else serial) for node in large)
-        growing = []
-        for node, cut in zip(large, (serial if alone else execute)(work), strict=True):
-            if cut is None:
-                leaves.append(node)
+class GrownTree(NamedTuple):
+    """A tree, the φ of each leaf, and weights of columns over all nodes."""
+
+    tree: Tree
+    leaves: list[Features]
+    weights: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Grower:
+    """Grows a tree of at most so many leaves, with so many landmarks each."""
+
+    landmarks: int
+    most_leaves: int
+    n: float  # rows of the table
+    seed: int
+    dtype: np.dtype[Any]
+    settings: DrawingSettings
+
+    def grow(self, rows: NodeRows, weights: Array, execute: Executor) -> GrownTree:
+        """The tree, from the weights of columns in all rows."""
+        cuts: list[Cut] = []
+        children: list[list[int]] = []
+        growing, leaves = [_Node(rows, weights, self.n)], list[_Node]()
+        total = self.n * weights**2
+        while growing:
+            # The largest of those that are large enough, while there may be more leaves.
+            growing.sort(key=lambda node: -node.size)
+            left = max(self.most_leaves - len(leaves) - len(growing), 0)
+            large = [node for node in growing if node.size > self.n / self.most_leaves][:left]
+            leaves += growing[len(large) :]
+            growing = []
+            for node, sides in zip(large, self.cut_all(large, execute), strict=True):
+                if sides is None:
+                    leaves.append(node)
+                    continue
+                if node.parent >= 0:
+                    children[node.parent][node.side] = len(cuts)
+                for side, below in enumerate(sides.nodes):
+                    total = total + below.size * below.weights**2
+                    growing.append(replace(below, parent=len(cuts), side=side))
+                cuts.append(sides.cut)
+                children.append([0, 0])
+        for i, leaf in enumerate(leaves):
+            if leaf.parent >= 0:
+                children[leaf.parent][leaf.side] = -1 - i
+        columns = np.array([cut.column for cut in cuts], np.intp)
+        thresholds = np.array([cut.threshold for cut in cuts])
+        tree = Tree(columns, thresholds, np.array(children, np.intp).reshape(-1, 2))
+        drawn = execute([partial(self.leaf_features, leaf) for leaf in leaves])
+        return GrownTree(tree, list(drawn), np.sqrt(total / total.mean()))
+
+    def cut_all(self, nodes: list[_Node], execute: Executor) -> list[_Sides | None]:
+        """Each node cut in two; threads share the nodes, or the work on a single one."""
+        if len(nodes) == 1:
+            return [self.cut(nodes[0], execute)]
+        return list(execute(partial(self.cut, node, serial) for node in nodes))
+
+    def cut(self, node: _Node, execute: Executor) -> _Sides | None:
+        """A node cut in two; None where it cannot be."""
+        cut = self.best_cut(node, execute)
+        if cut is None:
+            return None
+        parts = [node.rows.where(cut, beyond) for beyond in (False, True)]
+        learned = execute([partial(self.learn_weights, part, node.weights) for part in parts])
+        sides = zip(parts, learned, strict=True)
+        nodes = [_Node(part, weights, float(part.counts.sum())) for part, weights in sides]
+        return _Sides(cut, nodes)
+
+    def best_cut(self, node: _Node, execute: Executor) -> Cut | None:
+        """The cut after which the classes are separated best, if there are some."""
+        settings, cuts = self.settings.trees, list[Cut]()
+        order = np.argsort(-node.weights, kind="stable")
+        least = settings.least_weight * node.weights[order[0]]
+        for j in order[: settings.tried_columns].tolist():
+            if len(cuts) == settings.candidates or node.weights[j] < least:
+                break
+            threshold = _middle(node.rows.Z[:, j], settings.least_share)
+            if threshold is not None and self.may_cut(node.rows, Cut(j, threshold)):
+                cuts.append(Cut(j, threshold))
+        if len(cuts) < 2:
+            return cuts[0] if cuts else None
+        sides = [node.rows.where(cut, beyond) for cut in cuts for beyond in (False, True)]
+        tasks = [partial(self.separation, side, node.weights) for side in sides]
+        separations = np.array(list(execute(tasks))).reshape(-1, 2)
+        return cuts[int(np.argmax(separations.sum(axis=1)))]
+
+    def may_cut(self, rows: NodeRows, cut: Cut) -> bool:
+        """Whether both sides of a cut have rows enough, of two classes at least."""
+        settings, fewest = self.settings.trees, self.n / self.most_leaves / 2
+        for beyond in (False, True):
+            side = rows.where(cut, beyond)
+            sampled = np.sort([len(Z) for Z in side.by_class])[-2]
+            counts = np.sort(side.counts)
+            if sampled < settings.fewest_sampled or counts[-2] < settings.fewest_class_rows:
+                return False
+            if side.counts.sum() < fewest:
+                return False
+        return True
+
+    def separation(self, rows: NodeRows, weights: Array) -> float:
+        """How well operators of one half separate the classes in the other.
+
+        Both sides of a cut count alike, unless one has fewer rows than are compared.
+        """
+        settings = self.settings.trees
+        rows = rows.first(settings.compared_rows)
+        features = self.features(rows, settings.compared_landmarks, weights)
+        moments, counts, total = rows.moments(features), rows.counts, 0.0
+        for i, j in rows.pairs(settings.most_classes):
+            if min(moments[c][half].n for c in (i, j) for half in (0, 1)) < 2:
                 continue
-            number = len(columns)
-            columns.append(cut.column)
-            thresholds.append(cut.threshold)
-            children.append([0, 0])
-            if node.parent >= 0:
-                children[node.parent][node.side] = number
-            for side, (part, own) in enumerate(cut.sides):
-                size = float(part.counts.sum())
-                total = total + size * own**2
-                growing.append(_Node(part, own, size, number, side))
-    for i, leaf in enumerate(leaves):
-        if leaf.parent >= 0:
-            children[leaf.parent][leaf.side] = -1 - i
-    tree = Tree(
-        np.array(columns, np.intp),
-        np.array(thresholds),
-        np.array(children, np.intp).reshape(-1, 2),
-    )
-    tasks = [partial(_draw_leaf, leaf, h, dtype) for leaf in leaves]
-    return tree, list(execute(tasks)), np.sqrt(total / total.mean())
+            for learnt, held in ((0, 1), (1, 0)):
+                beta = self.operator(moments[i][learnt], moments[j][learnt])
+                low, high = moments[i][held], moments[j][held]
+                spread = sum(float(beta @ m.scatter @ beta) / m.n for m in (low, high))
+                if spread > 0:
+                    gap = float(beta @ (high.mean - low.mean)) / np.sqrt(spread)
+                    total += gap * (counts[i] + counts[j])
+        return total
+
+    def learn_weights(self, rows: NodeRows, weights: Array) -> Array:
+        """How much columns count in a node, from how much they do in the node above."""
+        settings = self.settings.trees
+        if np.sort([len(Z) for Z in rows.by_class])[-2] < 2 * N_FOLDS:
+            return weights
+        start = np.sqrt((1 - settings.least_square) * weights**2 + settings.least_square)
+        features = self.features(rows, settings.node_landmarks, start)
+        moments = rows.first(settings.node_rows).moments(features)
+        v = np.zeros(len(weights))
+        for i, j in rows.pairs(settings.most_classes):
+            if min(moments[c][half].n for c in (i, j) for half in (0, 1)) < 2:
+                continue
+            betas = [self.operator(moments[i][half], moments[j][half]) for half in (0, 1)]
+            for c in (i, j):
+                at = rows.by_class[c][: settings.node_gradient_rows]
+                first, second = features.gradient(at, np.stack(betas))
+                v += (first * second).mean(axis=0)
+        v = np.maximum(v, 0.0)
+        return np.sqrt((weights**2 + v / v.mean()) / 2) if v.any() else weights
+
+    def operator(self, negative: ClassMoments, positive: ClassMoments) -> Array:
+        """β of two classes in a node."""
+        classes = [shrink(moments, "ledoit-wolf") for moments in (negative, positive)]
+        ridge = Ridge(relative=self.settings.trees.node_ridge)
+        return operators_of(classes[0], classes[1], [ridge])[0][0]
+
+    def leaf_features(self, leaf: _Node) -> Features:
+        """The φ of a leaf."""
+        return self.features(leaf.rows, self.landmarks, leaf.weights, self.dtype, move=True)
+
+    def features(
+        self,
+        rows: NodeRows,
+        k: int,
+        weights: Array,
+        dtype: np.dtype[Any] | None = None,
+        *,
+        move: bool = False,
+    ) -> Features:
+        """A Laplacian kernel with k landmarks, of the classes in turn, on columns weighted so."""
+        turn = np.concatenate([np.arange(len(Z)) for Z in rows.by_class])
+        landmarks = np.concatenate(rows.by_class)[np.argsort(turn, kind="stable")[:k]]
+        spec = KernelSpec(k, "laplacian", "median", None, settings=self.settings)
+        dtype = np.dtype(np.float64) if dtype is None else dtype
+        return spec.features(DrawnFrom(landmarks, self.seed, dtype, weights, move=move))
 
 
-class _Cut(NamedTuple):
-    """Where a node is cut, and the rows and weights of either side."""
+class _Sides(NamedTuple):
+    """A cut, and the nodes on either side of it."""
 
-    column: int
-    threshold: float
-    sides: list[tuple[_Rows, Array]]
-
-
-def _cut(node: _Node, fewest: float, execute: Executor) -> _Cut | None:
-    """A node cut in two; None where it cannot be."""
-    cut = _best_cut(node, fewest, execute)
-    if cut is None:
-        return None
-    parts = [node.rows.where(*cut, beyond) for beyond in (False, True)]
-    found = execute([partial(_learn_weights, part, node.weights) for part in parts])
-    return _Cut(*cut, list(zip(parts, found, strict=True)))
+    cut: Cut
+    nodes: list[_Node]
 
 
-def _draw_leaf(leaf: _Node, h: int, dtype: np.dtype[Any]) -> Features:
-    return leaf.rows.draw(h, leaf.weights, dtype, move=True)
-
-
-def _best_cut(node: _Node, fewest: float, execute: Executor) -> tuple[int, float] | None:
-    """The column and threshold after which the classes are separated best, if there are some."""
-    cuts: list[tuple[int, float]] = []
-    order = np.argsort(-node.weights, kind="stable")
-    for j in order[:TRIED].tolist():
-        if len(cuts) == CANDIDATES or node.weights[j] < WORTH * node.weights[order[0]]:
-            break
-        threshold = _middle(node.rows.Z[:, j])
-        if threshold is not None and _may_cut(node.rows, j, threshold, fewest):
-            cuts.append((j, threshold))
-    if len(cuts) < 2:
-        return cuts[0] if cuts else None
-    sides = [(*cut, beyond) for cut in cuts for beyond in (False, True)]
-    tasks = [partial(_separation, node.rows.where(*side), node.weights) for side in sides]
-    found = np.array(list(execute(tasks))).reshape(-1, 2)
-    return cuts[int(np.argmax(found.sum(axis=1)))]
-
-
-def _middle(values: Array) -> float | None:
+def _middle(values: Array, least_share: float) -> float | None:
     """A threshold that halves the values as nearly as it can; None where it cannot."""
     distinct, counts = np.unique(values, return_counts=True)
     if len(distinct) < 2:
         return None
     below = np.cumsum(counts)[:-1] / len(values)
     best = int(np.argmin(abs(below - 0.5)))
-    if min(below[best], 1 - below[best]) < LEAST_SHARE:
+    if min(below[best], 1 - below[best]) < least_share:
         return None
     return float((distinct[best] + distinct[best + 1]) / 2)
 
 
-def _may_cut(rows: _Rows, column: int, threshold: float, fewest: float) -> bool:
-    """Whether both sides of a cut have rows enough, of two classes at least."""
-    for beyond in (False, True):
-        side = rows.where(column, threshold, beyond)
-        sampled = np.sort([len(Z) for Z in side.by_class])[-2]
-        of_class = np.sort(side.counts)[-2]
-        if sampled < FEWEST_SAMPLED or of_class < FEWEST_OF_CLASS or side.counts.sum() < fewest:
-            return False
-    return True
+def _to_hold(by_class: Sequence[RowSample], settings: HeldSettings) -> list[RowSample]:
+    """Rows that stand for all of their class, of each class alike: frequent ones, and others.
 
-
-def _moments(phi: Features, rows: _Rows, most: int) -> list[list[ClassMoments]]:
-    """The moments of both halves of at most so many rows of each class."""
-    found = []
-    for Z, half in zip(rows.by_class, rows.halves, strict=True):
-        H = phi(Z[:most])
-        found.append([ClassMoments.of(H[half[:most] == i]) for i in range(2)])
-    return found
-
-
-def _largest_pairs(counts: Array) -> Iterator[tuple[int, int]]:
-    """The pairs of the classes that have the most rows in a node."""
-    largest = np.sort(np.argsort(-counts, kind="stable")[:MOST_CLASSES])
-    return combinations(largest.tolist(), 2)
-
-
-def _separation(rows: _Rows, weights: Array) -> float:
-    """How well operators of one half separate the classes in the other.
-
-    Both sides of a cut count alike, unless one has fewer rows than are compared.
+    A row that comes more often than so many rows do on average is always held. Of the others the
+    last took the least part in drawing φ.
     """
-    rows = replace(rows, by_class=[Z[:COMPARED_ROWS] for Z in rows.by_class])
-    phi = rows.draw(COMPARED_LANDMARKS, weights, np.dtype(np.float64), move=False)
-    moments, counts = _moments(phi, rows, COMPARED_ROWS), rows.counts
-    total = 0.0
-    for i, j in _largest_pairs(counts):
-        for learnt, held in ((0, 1), (1, 0)):
-            parts = [moments[c][half] for c in (i, j) for half in (learnt, held)]
-            if min(part.n for part in parts) < 2:
-                continue
-            a, b = (shrink(moments[c][learnt], "ledoit-wolf") for c in (i, j))
-            beta = operators_of(a, b, [NODE_RIDGE])[0][0]
-            low, high = moments[i][held], moments[j][held]
-            spread = sum(float(beta @ m.scatter @ beta) / m.n for m in (low, high))
-            if spread > 0:
-                gap = float(beta @ (high.mean - low.mean)) / np.sqrt(spread)
-                total += gap * (counts[i] + counts[j])
-    return total
-
-
-def _learn_weights(rows: _Rows, weights: Array) -> Array:
-    """How much columns count in a node, from how much they do in the node above."""
-    if np.sort([len(Z) for Z in rows.by_class])[-2] < 2 * N_FOLDS:
-        return weights
-    start = np.sqrt((1 - FLOOR) * weights**2 + FLOOR)
-    phi = rows.draw(NODE_LANDMARKS, start, np.dtype(np.float64), move=False)
-    moments = _moments(phi, rows, NODE_ROWS)
-    v = np.zeros(len(weights))
-    for i, j in _largest_pairs(rows.counts):
-        if min(moments[c][half].n for c in (i, j) for half in (0, 1)) < 2:
-            continue
-        classes = [[shrink(moments[c][half], "ledoit-wolf") for c in (i, j)] for half in (0, 1)]
-        betas = np.stack([operators_of(a, b, [NODE_RIDGE])[0][0] for a, b in classes])
-        for c in (i, j):
-            one, other = phi.gradient(rows.by_class[c][:GRADIENT_ROWS], betas)
-            v += (one * other).mean(axis=0)
-    v = np.maximum(v, 0.0)
-    return np.sqrt((weights**2 + v / v.mean()) / 2) if v.any() else weights
+    n_classes, held = len(by_class), []
+    most = 2 * settings.numbers // (n_classes**2 * (n_classes - 1))
+    most = int(np.clip(most, settings.fewest, settings.rows))
+    for sample in by_class:
+        often = sample.counts > sample.counts.sum() / most
+        rest = np.flatnonzero(~often)[-most:]
+        if len(rest):
+            counts = sample.counts.copy()
+            counts[rest] *= sample.counts[~often].sum() / sample.counts[rest].sum()
+            places = np.union1d(np.flatnonzero(often), rest)
+            sample = replace(sample, counts=counts).at(places)
+        held.append(sample)
+    return held
 
 
 def _held_rows(scaling: Scaling, held: Sequence[RowSample]) -> HeldRows:
     """The rows whose held-out log-odds probabilities are fitted on."""
     return HeldRows(
-        scaling(np.concatenate([own.rows for own in held])),
-        np.repeat(np.arange(len(held)), [len(own.rows) for own in held]),
-        folds_of(np.concatenate([own.hashes for own in held]), N_FOLDS),
-        np.concatenate([own.counts for own in held]),
+        scaling(np.concatenate([sample.rows for sample in held])),
+        np.repeat(np.arange(len(held)), [len(sample.rows) for sample in held]),
+        folds_of(np.concatenate([sample.hashes for sample in held]), N_FOLDS),
+        np.concatenate([sample.counts for sample in held]),
     )
-
-
-def _to_hold(by_class: Sequence[RowSample]) -> list[RowSample]:
-    """Rows that stand for all of their class, of each class alike."""
-    n_classes = len(by_class)
-    most = 2 * HELD_NUMBERS // (n_classes**2 * (n_classes - 1))
-    most = int(np.clip(most, FEWEST_HELD, HELD_ROWS))
-    return [_typical(own, most) for own in by_class]
-
-
-def _typical(sample: RowSample, most: int) -> RowSample:
-    """Rows that stand for all of a class: those that come often, and some of the others.
-
-    A row that comes more often than so many rows do on average is always kept. Of the others the
-    last took the least part in drawing φ.
-    """
-    often = sample.counts > sample.counts.sum() / most
-    others = np.flatnonzero(~often)[-most:]
-    if not len(others):
-        return sample
-    counts = sample.counts.copy()
-    counts[others] *= sample.counts[~often].sum() / sample.counts[others].sum()
-    return replace(sample, counts=counts).at(np.union1d(np.flatnonzero(often), others))

@@ -17,16 +17,10 @@ from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, folds_of
 from ..features.feature_map import FeatureMap
-from ..features.scaling import SAMPLE_ROWS
+from ..tolerances import LEAST_WIDTH
+from .settings import DRAWING, DrawingSettings
 
 Array = np.ndarray[Any, Any]
-
-LEARNING_ROWS = 1000  # of each class, that relevance is learned from
-ENOUGH_ROWS = 1024  # distinct ones, to see how often rows are repeated
-REPEATS = 1.5  # of each distinct row on average, from which on a finer hash may tell some apart
-MOST = 0.5  # of all rows
-
-LEAST_WIDTH = 1e-302  # of a column that varies: 2¹⁶ bins in it are still numbers
 
 
 class SampleSizes(NamedTuple):
@@ -38,6 +32,9 @@ class SampleSizes(NamedTuple):
 
 class Spec(Protocol):
     """What a user asks of φ."""
+
+    @property
+    def settings(self) -> DrawingSettings: ...
 
     def sample_sizes(self, n: float, n_classes: int, d: int, /) -> SampleSizes:
         """How many rows of a table of n rows and d encoded columns must be sampled."""
@@ -118,12 +115,40 @@ class Counts:
         return Counts([a + b for a, b in zip(self.columns, other.columns, strict=True)])
 
 
-def sample_rows(table: Source, random_state: Any, k: int) -> tuple[ContentHash, RowSample]:
+class HashedSample(NamedTuple):
+    """A hash, and the rows for which it is smallest."""
+
+    content: ContentHash
+    sample: RowSample
+
+
+def sample_rows(
+    table: Source, random_state: Any, k: int, settings: DrawingSettings = DRAWING
+) -> HashedSample:
     """A hash that tells rows apart, and the k rows for which it is smallest."""
     seed, stats = int(check_random_state(random_state).randint(2**31 - 1)), table.stats
-    some = stats.low <= stats.high  # columns without values have no range
+    _check_widths(stats)
+    content = ContentHash.between(seed, stats.low, stats.high)
+    if not k and not table.is_in_memory:  # folds alone are not worth a pass over blocks
+        return HashedSample(content, RowSample.empty(0, table.columns.n))
+    best = HashedSample(content, table.sample(content, max(k, settings.enough_rows)))
+    if (
+        best.sample.counts.mean() > settings.repeats
+    ):  # rows are repeated, or far-off ones share out the bins
+        fine = ContentHash.between(seed, stats.low, stats.high, fine=True)
+        best = _finer(best, HashedSample(fine, table.sample(fine, best.sample.k)), settings)
+        among = best
+        while (narrower := _among_most(table, among, settings)) is not None:
+            among = HashedSample(narrower, table.sample(narrower, best.sample.k))
+        best = _finer(best, among, settings)
+    return HashedSample(best.content, best.sample.first(k))
+
+
+def _check_widths(stats: ColumnStats) -> None:
+    """Raise InputError where the range of a column is too wide or too narrow for doubles."""
+    filled = stats.low <= stats.high  # columns without values have no range
     with np.errstate(over="ignore", invalid="ignore"):
-        widths = np.where(some, stats.high, 0.0) - np.where(some, stats.low, 0.0)
+        widths = np.where(filled, stats.high, 0.0) - np.where(filled, stats.low, 0.0)
     if not (np.isfinite(widths) & np.isfinite(stats.deviation)).all():
         raise InputError(
             "The square of each column's range must be a finite number; the widest range is "
@@ -135,32 +160,22 @@ def sample_rows(table: Source, random_state: Any, k: int) -> tuple[ContentHash, 
             f"The range of a column must be 0 or at least {LEAST_WIDTH:g}, or its inverse is no "
             f"number; the narrowest is {narrow.min():g}. Multiply that column, or leave it out."
         )
-    content = ContentHash.between(seed, stats.low, stats.high)
-    if not k and not table.is_in_memory:  # folds alone are not worth a pass over blocks
-        return content, RowSample.empty(0, table.columns.n)
-    sample = table.sample(content, max(k, ENOUGH_ROWS))
-    found = content, sample
-    if sample.counts.mean() > REPEATS:  # rows are repeated, or far-off ones share out the bins
-        fine = ContentHash.between(seed, stats.low, stats.high, fine=True)
-        found = _finer(found, (fine, table.sample(fine, sample.k)))
-        among = found
-        while (narrower := _among_most(table, *among)) is not None:
-            among = narrower, table.sample(narrower, sample.k)
-        found = _finer(found, among)
-    return found[0], found[1].first(k)
 
 
-def _finer(
-    one: tuple[ContentHash, RowSample], other: tuple[ContentHash, RowSample]
-) -> tuple[ContentHash, RowSample]:
-    """Another hash with its sample, if it tells many more rows apart."""
-    return other if other[1].counts.mean() < one[1].counts.mean() / REPEATS else one
+def _finer(best: HashedSample, finer: HashedSample, settings: DrawingSettings) -> HashedSample:
+    """The second, if it tells many more rows apart."""
+    repeats = best.sample.counts.mean() / settings.repeats
+    return finer if finer.sample.counts.mean() < repeats else best
 
 
-def _among_most(table: Source, content: ContentHash, sample: RowSample) -> ContentHash | None:
+def _among_most(
+    table: Source, hashed: HashedSample, settings: DrawingSettings
+) -> ContentHash | None:
     """A hash with bins between the values of most rows, where these share a hash but differ."""
+    content, sample = hashed
     most = sample.counts.argmax()
-    if sample.counts.mean() <= REPEATS or sample.counts[most] < MOST * sample.counts.sum():
+    is_majority = sample.counts[most] >= settings.majority * sample.counts.sum()
+    if sample.counts.mean() <= settings.repeats or not is_majority:
         return None
     stats = table.where(partial(_has_hash, content, sample.hashes[most])).stats
     return ContentHash.between(content.seed, stats.low, stats.high) if stats.varies.any() else None
@@ -202,25 +217,27 @@ class Sampled:
     @classmethod
     def of(cls, table: Source, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
-        kinds = table.columns.kinds
-        size = table.stats.rows, len(classes), most_encoded(kinds, table.columns.n)
-        wanted = [spec.sample_sizes(*size) for spec in specs]
-        k, of_class = (max(sizes) for sizes in zip(*wanted, strict=True))
+        kinds, settings = table.columns.kinds, specs[0].settings
+        n, d = table.stats.rows, most_encoded(kinds, table.columns.n)
+        sizes = [spec.sample_sizes(n, len(classes), d) for spec in specs]
+        k, of_class = max(size.of_all for size in sizes), max(size.of_class for size in sizes)
         if kinds is not None or table.stats.missing.any():
-            k = max(k, SAMPLE_ROWS)  # for medians
-        content, sample = sample_rows(table, random_state, k)
+            k = max(k, settings.features.typical_rows)  # for medians
+        content, sample = sample_rows(table, random_state, k, settings)
         columns = [j for j, kind in enumerate(kinds or ()) if kind.is_counted]
         counts = table.count_categories(content, classes, columns).columns if columns else []
         rows = table.stats.rows / table.stats.n  # that a weight of one is worth
         by_column = dict(zip(columns, counts, strict=True))
-        in_rows = {j: replace(one, counts=one.counts * rows) for j, one in by_column.items()}
+        in_rows = {
+            j: replace(counted, counts=counted.counts * rows) for j, counted in by_column.items()
+        }
         encoding = fit_encoding(kinds, table.stats, sample.rows, in_rows)
         sample = replace(sample, rows=encoding(sample.rows))
         stats = encoding.stats(table.stats, sample.rows, by_column)
         by_class = None
         if of_class:
             raw = table.sample_by_class(content, classes, of_class).samples
-            by_class = ClassSamples([_encoded(own, encoding) for own in raw])
+            by_class = ClassSamples([_encoded(part, encoding) for part in raw])
         return cls(encoding, stats, content, sample, by_class, table.dtype, table.n_jobs)
 
     def encoding_without_rows(self) -> Encoding:
@@ -237,7 +254,7 @@ class Sampled:
         seen = np.zeros(len(hashes), dtype=bool)
         if len(self.sample.hashes):
             seen |= hashes <= self.sample.hashes[-1]
-        for c, own in enumerate(self.by_class.samples if self.by_class is not None else ()):
-            if len(own.hashes):
-                seen |= (hashes <= own.hashes[-1]) & (labels == c)
+        for c, of_class in enumerate(self.by_class.samples if self.by_class is not None else ()):
+            if len(of_class.hashes):
+                seen |= (hashes <= of_class.hashes[-1]) & (labels == c)
         return seen

@@ -1,186 +1,231 @@
-"""What users ask of φ: a layer of neurons, or a kernel on landmarks, of all rows alike."""
+"""What users ask of φ: a layer of neurons, or a kernel on landmarks, drawn from a sample of rows.
+
+Everything but the number of neurons or landmarks is taken from the first sampled rows, which are
+typical of all, so that fewer features are always the first of more.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..engines.threads import Threads
 from ..features.codes import on_knots
 from ..features.feature_map import FeatureMap
-from ..features.kernels import median_gamma
-from ..features.landmarks import whitening
-from ..features.layers import Layer, Part
+from ..features.kernels import kernel_layer, median_gamma, whitening
+from ..features.layers import Features, Part
 from ..features.neurons import (
-    BALANCED,
     UNIFORM,
+    NeuronLayer,
     draw_laplacian,
     draw_neurons,
     draw_radial,
     log_deviation,
 )
-from ..features.scaling import SAMPLE_ROWS, fit_scaling
-from . import relevance
-from .parts import DrawnFrom, SeenRows, draw_features, kernel_layer
-from .sampling import LEARNING_ROWS, Sampled, SampleSizes
+from ..features.scaling import fit_scaling
+from .relevance import LabelledRows, Relevance, learn_relevance
+from .sampling import Sampled, SampleSizes
+from .settings import DRAWING, DrawingSettings
 
 Array = np.ndarray[Any, Any]
 
-MANY_ROWS = 10_000  # from which on a faster φ is worth moving landmarks
-
-
-def draw_uncut(spec: NeuronSpec | KernelSpec, sampled: Sampled) -> FeatureMap:
-    """φ of one leaf as specified."""
-    encoding = sampled.encoding
-    if not spec.sample_size and encoding.kinds is None and encoding.plain:
-        encoding = sampled.encoding_without_rows()
-    sample = sampled.sample.rows
-    scaling = fit_scaling(
-        spec.scale, sampled.stats, sample[:SAMPLE_ROWS], by_distance=spec.by_distance
-    )
-    move = sampled.stats.rows >= MANY_ROWS
-    drawn = DrawnFrom(scaling(sample), sampled.content.seed, sampled.dtype, move=move)
-    weights = None
-    if spec.learns_relevance and sampled.by_class is not None:
-        found = learn_relevance(sampled, spec.scale)
-        weights, drawn = found.weights, replace(drawn, weights=found.used, alone=found.alone)
-    features = draw_features(spec, drawn)
-    return FeatureMap.uncut(sampled.content, encoding, scaling, features, weights)
-
-
-def learn_relevance(sampled: Sampled, scale: str | None) -> relevance.Relevance:
-    """How much each column counts, which is learned once for each way to scale them."""
-    if scale not in sampled.learned:
-        spec = KernelSpec(relevance.LANDMARKS, "mixed", "median", scale)
-        sampled.learned[scale] = relevance.learn_relevance(sampled, spec, Threads(sampled.n_jobs))
-    return sampled.learned[scale]
-
-
-def _learns(relevance: str, kind: Any) -> bool:
-    """Whether relevance is learned for a layer: always, never, or with "auto" where it helps."""
-    return relevance == "learned" or (relevance == "auto" and kind in ("mixed", "laplacian"))
-
 
 @dataclass(frozen=True, slots=True)
-class NeuronSpec:
-    """What a user asks of a layer of random neurons."""
+class DrawnFrom:
+    """What the features of a leaf are drawn from."""
 
-    n_hidden: int
-    activation: str | Callable[..., Array]
+    rows: Array  # sampled, encoded and scaled
+    seed: int
+    dtype: np.dtype[Any]  # precision of the rows that will be learnt
+    # How much each column counts. In "mixed" layers these are the weights of the Laplacian part
+    # alone: beside it the plain part sees all columns alike, so that nothing is lost where weights
+    # mislead; unless the Laplacian part shall stand `alone`.
+    weights: Array | None = None
+    alone: bool = False
+    move: bool = True  # landmarks of Laplacian layers a little, which makes φ faster (`codes`)
+
+
+class LeafSpec:
+    """What a user asks of the features of a leaf, or of all rows."""
+
+    __slots__ = ()
+    plain: ClassVar[str]  # what "mixed" stands for without weights of columns
+    laplacian_beside: ClassVar[bool]  # whether a Laplacian part stands beside it even then
+    distance_kinds: ClassVar[tuple[str, ...]]  # see rows by their distances alone
+    size: int  # neurons or landmarks
+    kind: Any  # the activation or kernel
     scale: str | None
-    relevance: str = "uniform"
-
-    @property
-    def size(self) -> int:
-        return self.n_hidden
-
-    @property
-    def kind(self) -> Any:
-        return self.activation
-
-    @property
-    def parts(self) -> tuple[str, str]:
-        return "radial", ""
+    relevance: str
+    settings: DrawingSettings
 
     @property
     def learns_relevance(self) -> bool:
         """Whether columns are weighted by what they are found to matter."""
-        return _learns(self.relevance, self.activation)
+        auto = self.relevance == "auto" and self.kind in ("mixed", "laplacian")
+        return auto or self.relevance == "learned"
 
     @property
     def sample_size(self) -> int:
         """How many rows must be sampled."""
-        uniform = callable(self.activation) or self.activation in UNIFORM
-        if uniform and not self.learns_relevance:
-            return SAMPLE_ROWS if self.scale == "quantile" else 0
-        return max(self.n_hidden, SAMPLE_ROWS)
-
-    @property
-    def by_distance(self) -> bool:
-        """Whether rows are seen by their distances alone, but for constants that change nothing."""
-        return self.activation in ("mixed", "laplacian")
+        return max(self.size, self.settings.features.typical_rows)
 
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
         """The same, and of each class: so many, whatever the table."""
-        return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
+        of_class = self.settings.relevance.class_rows if self.learns_relevance else 0
+        return SampleSizes(self.sample_size, of_class)
+
+    def part(self, kind: Any, h: int, rows: Array, typical: Array, drawn: DrawnFrom) -> Part:
+        """A part of h neurons or landmarks, from rows as it sees them."""
+        raise NotImplementedError
 
     def draw(self, sampled: Sampled) -> FeatureMap:
-        """φ as specified."""
-        return draw_uncut(self, sampled)
+        """φ of one leaf as specified."""
+        encoding, settings = sampled.encoding, self.settings
+        if not self.sample_size and encoding.kinds is None and encoding.plain:
+            encoding = sampled.encoding_without_rows()
+        scaling = fit_scaling(
+            self.scale,
+            sampled.stats,
+            sampled.sample.rows,
+            by_distance=self.kind in self.distance_kinds,
+            settings=settings.features,
+        )
+        drawn = DrawnFrom(
+            scaling(sampled.sample.rows),
+            sampled.content.seed,
+            sampled.dtype,
+            move=sampled.stats.rows >= settings.many_rows,
+        )
+        weights = None
+        if self.learns_relevance and sampled.by_class is not None:
+            relevance = relevance_of(sampled, self.scale, settings)
+            weights = relevance.weights
+            used = weights if relevance.is_used else None
+            drawn = replace(drawn, weights=used, alone=relevance.is_alone)
+        features = self.features(drawn)
+        return FeatureMap.uncut(sampled.content, encoding, scaling, features, weights)
 
-    def part(self, kind: Any, h: int, seen: SeenRows, drawn: DrawnFrom) -> Part:
-        """A part of h neurons."""
-        layer: Layer
-        if kind == "radial":
-            layer = draw_radial(h, seen.rows, drawn.seed, seen.n_typical)
-        elif kind == "laplacian":
-            layer = draw_laplacian(h, seen.rows, drawn.seed, seen.n_typical, move=drawn.move)
-        else:
-            layer = draw_neurons(kind, h, seen.rows, drawn.seed)
-        return Part(layer, seen.columns, seen.weights)
+    def features(self, drawn: DrawnFrom) -> Features:
+        """The features of a leaf as specified."""
+        kinds: list[tuple[Any, Array | None]] = [(self.kind, drawn.weights)]
+        if self.kind == "mixed":
+            kinds = [(self.plain, None), ("laplacian", drawn.weights)]
+            if drawn.weights is None and not self.laplacian_beside:
+                kinds = kinds[:1]
+            elif drawn.weights is not None and drawn.alone:
+                kinds = kinds[1:]
+        # Landmarks of all parts are apart, and those of fewer are the first of those of more.
+        rows, typical = drawn.rows, drawn.rows[: self.settings.features.typical_rows]
+        p = max(min(len(kinds), self.size, len(rows)), 1)
+        parts = []
+        for i, (kind, weights) in enumerate(kinds[:p]):
+            seen, columns, n_typical = rows[i::p], None, len(typical[i::p])
+            if weights is not None:
+                least = self.settings.relevance.least_weight * weights.max()
+                columns = np.flatnonzero(weights > least)
+                seen, weights = seen[:, columns] * weights[columns], weights[columns]
+                columns = None if len(columns) == rows.shape[1] else columns
+            part = self.part(kind, len(range(i, self.size, p)), seen, seen[:n_typical], drawn)
+            parts.append(replace(part, columns=columns, weights=weights))
+        return Features(tuple(parts))
 
 
 @dataclass(frozen=True, slots=True)
-class KernelSpec:
+class NeuronSpec(LeafSpec):
+    """What a user asks of a layer of random neurons."""
+
+    plain: ClassVar[str] = "radial"
+    laplacian_beside: ClassVar[bool] = False
+    distance_kinds: ClassVar[tuple[str, ...]] = ("mixed", "laplacian")
+
+    size: int = field(metadata={"parameter": "n_hidden"})
+    kind: str | Callable[..., Array] = field(metadata={"parameter": "activation"})
+    scale: str | None
+    relevance: str = "uniform"
+    settings: DrawingSettings = DRAWING
+
+    @property
+    def sample_size(self) -> int:
+        """How many rows must be sampled: perhaps none for neurons that are drawn without rows."""
+        typical_rows = self.settings.features.typical_rows
+        uniform = callable(self.kind) or self.kind in UNIFORM
+        if uniform and not self.learns_relevance:
+            return typical_rows if self.scale == "quantile" else 0
+        return max(self.size, typical_rows)
+
+    def part(self, kind: Any, h: int, rows: Array, typical: Array, drawn: DrawnFrom) -> Part:
+        """A part of h neurons."""
+        layer: NeuronLayer
+        seed, settings = drawn.seed, self.settings.features
+        if kind == "radial":
+            layer = draw_radial(h, rows, typical, seed, settings)
+        elif kind == "laplacian":
+            layer = draw_laplacian(h, rows, typical, seed, move=drawn.move, settings=settings)
+        else:
+            layer = draw_neurons(kind, h, rows, seed)
+        return Part(layer)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelSpec(LeafSpec):
     """What a user asks of a Nyström approximation of a kernel."""
 
-    n_landmarks: int
-    kernel: str | Callable[..., float]
+    plain: ClassVar[str] = "rbf"
+    laplacian_beside: ClassVar[bool] = True
+    distance_kinds: ClassVar[tuple[str, ...]] = ("mixed", "rbf", "laplacian")
+
+    size: int = field(metadata={"parameter": "n_landmarks"})
+    kind: str | Callable[..., float] = field(metadata={"parameter": "kernel"})
     gamma: float | str
     scale: str | None
     relevance: str = "uniform"
+    settings: DrawingSettings = DRAWING
 
-    @property
-    def size(self) -> int:
-        return self.n_landmarks
-
-    @property
-    def kind(self) -> Any:
-        return self.kernel
-
-    @property
-    def parts(self) -> tuple[str, str]:
-        return "rbf", "laplacian"
-
-    @property
-    def learns_relevance(self) -> bool:
-        """Whether columns are weighted by what they are found to matter."""
-        return _learns(self.relevance, self.kernel)
-
-    @property
-    def sample_size(self) -> int:
-        """How many rows must be sampled."""
-        return max(self.n_landmarks, SAMPLE_ROWS)
-
-    @property
-    def by_distance(self) -> bool:
-        """Whether rows are seen by their distances alone, but for constants that change nothing."""
-        return self.kernel in ("mixed", "rbf", "laplacian")
-
-    def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
-        """The same, and of each class: so many, whatever the table."""
-        return SampleSizes(self.sample_size, LEARNING_ROWS * self.learns_relevance)
-
-    def draw(self, sampled: Sampled) -> FeatureMap:
-        """φ as specified."""
-        return draw_uncut(self, sampled)
-
-    def part(self, kind: Any, h: int, seen: SeenRows, drawn: DrawnFrom) -> Part:
+    def part(self, kind: Any, h: int, rows: Array, typical: Array, drawn: DrawnFrom) -> Part:
         """A part of h landmarks, the first sampled rows, and its whitening."""
-        rows, typical, gamma = seen.rows, seen.rows[: seen.n_typical], self.gamma
+        gamma, balanced = self.gamma, self.settings.features.balanced
         if isinstance(gamma, str):
             gamma = median_gamma(kind, typical)
-        elif self.kernel == "mixed":  # a multiple, since the two parts measure differently
+        elif self.kind == "mixed":  # a multiple, since the two parts measure differently
             gamma *= median_gamma(kind, typical)
-        landmarks = rows[: max(h, BALANCED) if self.kernel == "mixed" else h]
+        landmarks = rows[: max(h, balanced) if self.kind == "mixed" else h]
         if kind == "laplacian" and drawn.move:
-            landmarks = on_knots(landmarks, typical)
+            landmarks = on_knots(landmarks, typical, self.settings.features)
         layer = kernel_layer(kind, landmarks, gamma, self.scale)
         W = whitening(layer(landmarks), drawn.dtype)
-        if self.kernel == "mixed":  # both parts vary alike, by their first features
-            first = layer.first(BALANCED)(typical) @ W[:BALANCED, :BALANCED]
+        if self.kind == "mixed":  # both parts vary alike, by their first features
+            first = layer.first(balanced)(typical) @ W[:balanced, :balanced]
             W = W * np.exp(-log_deviation(first))
-        return Part(layer, seen.columns, seen.weights, W).first(h)
+        return Part(layer, whitening=W).first(h)
+
+
+def relevance_of(sampled: Sampled, scale: str | None, settings: DrawingSettings) -> Relevance:
+    """How much each column counts, which is learned once for each way to scale them.
+
+    Classes without rows do not count.
+    """
+    if scale in sampled.learned:
+        return sampled.learned[scale]
+    samples = [] if sampled.by_class is None else sampled.by_class.samples
+    first = slice(settings.relevance.class_rows)
+    by_class = [sample.at(first) for sample in samples if len(sample.rows)]
+    relevance = Relevance(np.ones(len(sampled.stats.low)))
+    if len(by_class) > 1:
+        landmarks = settings.relevance.landmarks
+        spec = KernelSpec(landmarks, "mixed", "median", scale, settings=settings)
+        rows = sampled.sample.rows
+        scaling = fit_scaling(scale, sampled.stats, rows, settings=settings.features)
+        # Landmarks stay where they are: on few knots, gradients would have few steps.
+        precision = np.dtype(np.float64)
+        drawn = DrawnFrom(scaling(rows), sampled.content.seed, precision, move=False)
+        relevance = learn_relevance(
+            LabelledRows.of(scaling, by_class),
+            lambda weights: spec.features(replace(drawn, weights=weights)),
+            settings.relevance,
+            Threads(sampled.n_jobs),
+        )
+    sampled.learned[scale] = relevance
+    return relevance

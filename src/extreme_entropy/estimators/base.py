@@ -21,11 +21,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..columns.statistics import N_FOLDS
 from ..drawing.sampling import Sampled
+from ..drawing.settings import DRAWING, DrawingSettings
 from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
 from ..machine.machine import Machine
 from ..machine.predictor import Answer, Predictor
-from ..machine.solving import ONE_ROW, Method, solve
+from ..machine.solving import Method, is_one_row, solve
 from ..moments.summary import ClassCounts
 from ..progress import with_progress
 from .arrow import batches_of
@@ -81,8 +82,9 @@ class EntropyClassifier(Combinable, NotebookView):
         "same outputs, as with activation='sig' on many columns. "
         "Try another activation or scale, such as the default ones."
     )
-    # What φ is: a specification whose fields are parameters of the classifier.
+    # What φ is: a specification whose fields are parameters of the classifier, and its settings.
     _spec: ClassVar[Any]
+    settings: ClassVar[DrawingSettings] = DRAWING
     _batching: ClassVar[BatchSettings] = BatchSettings()
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
@@ -323,7 +325,8 @@ class EntropyClassifier(Combinable, NotebookView):
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
-        return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
+        names = {f.name: f.metadata.get("parameter", f.name) for f in fields(self._spec)}
+        return self._spec(**{name: getattr(self, parameter) for name, parameter in names.items()})
 
     def _become(self, learner: Self) -> Self:
         """Take over all that another one has learnt, once nothing can fail any more."""
@@ -575,7 +578,7 @@ than two classes
             )
         if "one row" in diagnostics:
             warn(
-                f"Class {learned.classes[rows <= ONE_ROW].tolist()} has one row only; its "
+                f"Class {learned.classes[is_one_row(rows)].tolist()} has one row only; its "
                 "covariance is taken as 0, and the other classes decide the projection. "
                 "Expect little of this class until it has more rows.",
                 FewRowsWarning,

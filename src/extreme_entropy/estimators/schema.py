@@ -23,11 +23,11 @@ from ..columns.encoding import ENCODED, Encoding
 from ..columns.kind import ColumnKind
 from ..columns.number import Number
 from ..columns.statistics import N_FOLDS
-from ..features.feature_map import FeatureMap
+from ..features.feature_map import FeatureMap, Tree
+from ..features.feature_settings import FEATURES
+from ..features.kernels import Radial
 from ..features.layers import Features, Part
-from ..features.neurons import Radial
-from ..features.scaling import BINS, Quantile
-from ..features.trees import Tree
+from ..features.scaling import Quantile
 from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
 from ..moments.summary import ClassCounts, FoldMoments, Summary
@@ -182,7 +182,7 @@ def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
     if starts[0] or starts[-1] != len(scaling.knots) or (np.diff(starts) < 2).any():
         return False
     steps[starts[1:-1] - 1] = True  # from one column to the next
-    n_bins = len(scaling.even) * (BINS + 1)
+    n_bins = len(scaling.even) * (FEATURES.bins + 1)
     ordered = steps.all() and (scaling.first <= scaling.last).all()
     return len(scaling.heights) == n_bins and bool(ordered)
 

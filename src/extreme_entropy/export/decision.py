@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..machine.coupling import CERTAIN
 from ..machine.decision import Curve
 from ..machine.machine import Decision
+from ..tolerances import CERTAIN
 from .graph import ROWS, Graph
 
 Array = np.ndarray[Any, Any]

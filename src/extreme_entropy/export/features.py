@@ -17,10 +17,10 @@ import numpy as np
 
 from ..errors import InputError
 from ..features.codes import Coded, coded
-from ..features.kernels import Cosine, Laplacian, Polynomial
+from ..features.kernels import Cosine, Laplacian, Polynomial, Radial, Similarity
 from ..features.layers import Features, Part
-from ..features.neurons import Radial, Relu, Sigmoid, Similarity
-from ..features.scaling import FAR, Affine, Identity, Quantile, Scaling, Shift
+from ..features.neurons import Relu, Sigmoid
+from ..features.scaling import Affine, Identity, Quantile, Scaling, Shift
 from .graph import ROWS, Graph
 
 Array = np.ndarray[Any, Any]
@@ -39,7 +39,7 @@ def scaled(g: Graph, scaling: Scaling, x: str, dtype: np.dtype[Any]) -> str:
         return g("Sub", x, scaling.origin)
     t = g("Mul", g("Sub", x, scaling.offset), scaling.factor)
     if isinstance(scaling, Affine):
-        return g("Clip", t, -FAR, FAR)
+        return g("Clip", t, -scaling.far, scaling.far)
     return _quantile(g, scaling, x, g("Min", g("Max", t, scaling.first), scaling.last), dtype)
 
 

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..features.feature_map import FeatureMap
-from ..features.trees import Tree
+from ..features.feature_map import FeatureMap, Tree
 from ..machine.machine import Machine
 from .decision import curved
 from .features import projected

@@ -11,22 +11,20 @@ landmarks lie is our choice, so that their coordinates are moved to knots when �
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Numbers
+from .feature_settings import FEATURES, FeatureSettings
+from .hidden_layer import HiddenLayer
 
-# A code costs an eighth of measuring a column in double precision, and half of that in single.
-CHEAP = 6  # codes of each column, on average, up to which the product is faster
-PER_COLUMN = 4  # codes of each column, on average, of landmarks that are moved
-FEWEST = 128  # codes in all: fewer would move landmarks too far
-FEW_COLUMNS = 24  # are measured as fast, and their landmarks stay where they are
+Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
+class Coded(HiddenLayer):
     """c·exp(−b‖z−l‖₁) for landmarks whose coordinates lie on few knots."""
 
     origin: Array  # k_0 of each column   (d,)
@@ -34,16 +32,8 @@ class Coded:
     column: Array  # that each code is of; d is the distance beyond all knots, d + 1 is 1   (codes,)
     low: Array  # k_b − k_0 of each code   (codes,)
     high: Array  # k_{b+1} − k_0
-    product: Array  # codes ↦ ln c − b‖z−l‖₁   (codes, h)
+    product: Annotated[Array, Numbers("codes", "hidden")]  # codes ↦ ln c − b‖z−l‖₁
     log_height: float  # ln c; an exponent is larger by rounding alone
-
-    @property
-    def size(self) -> int:
-        return self.product.shape[1]
-
-    def first(self, k: int) -> Coded:
-        """The layer of the first k landmarks."""
-        return replace(self, product=self.product[:, :k])
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         n, d = Z.shape
@@ -59,11 +49,13 @@ class Coded:
         return np.exp(np.minimum(H, Z.dtype.type(self.log_height), out=H), out=H)
 
 
-def coded(landmarks: Array, rates: Array, log_height: float) -> Coded | None:
+def coded(
+    landmarks: Array, rates: Array, log_height: float, settings: FeatureSettings = FEATURES
+) -> Coded | None:
     """The layer of these landmarks and rates, or None where measuring distances is faster."""
     h, d = landmarks.shape
     knots = [np.unique(values) for values in landmarks.T]
-    if not h or sum(map(len, knots)) > (CHEAP + 1) * d:
+    if not h or sum(map(len, knots)) > (settings.cheap_codes + 1) * d:
         return None
     dtype, rates = landmarks.dtype, rates.astype(np.float64)
     column, low, high, product = [], [], [], []
@@ -85,28 +77,28 @@ def coded(landmarks: Array, rates: Array, log_height: float) -> Coded | None:
     table *= -rates
     table[-1] += log_height
     return Coded(
-        np.array([k[0] for k in knots], dtype),
-        np.array([k[-1] - k[0] for k in knots], dtype),
-        np.concatenate(column),
-        np.concatenate(low).astype(dtype),
-        np.concatenate(high).astype(dtype),
-        table.astype(dtype),
-        log_height,
+        origin=np.array([k[0] for k in knots], dtype),
+        reach=np.array([k[-1] - k[0] for k in knots], dtype),
+        column=np.concatenate(column),
+        low=np.concatenate(low).astype(dtype),
+        high=np.concatenate(high).astype(dtype),
+        product=table.astype(dtype),
+        log_height=log_height,
     )
 
 
-def on_knots(rows: Array, typical: Array) -> Array:
+def on_knots(rows: Array, typical: Array, settings: FeatureSettings = FEATURES) -> Array:
     """Rows with each coordinate at the nearest knot of its column; where columns are few, as given.
 
     Knots are values of typical rows. How many a column gets grows with how widely it is spread, so
     that the sum of squares of all moves is about as small as it can be.
     """
     d = rows.shape[1]
-    if d < FEW_COLUMNS:
+    if d < settings.few_columns:
         return rows
     spread = np.ptp(np.quantile(typical, [0.05, 0.95], axis=0), axis=0) ** (2 / 3)
-    total = spread.sum() or 1.0
-    counts = 1 + np.ceil(max(FEWEST, PER_COLUMN * d) * spread / total).astype(int)
+    codes = max(settings.fewest_codes, settings.moved_codes * d)
+    counts = 1 + np.ceil(codes * spread / (spread.sum() or 1.0)).astype(int)
     moved = np.empty_like(rows)
     for j, count in enumerate(np.maximum(counts, 2)):
         knots = _knots(typical[:, j], int(count))

@@ -21,12 +21,6 @@ from ..shapes import Indices, Numbers, Unscaled
 
 Array = np.ndarray[Any, Any]
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-# Bins begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never lie
-# on a boundary, where rounding alone would decide.
-_OFFSET = 0.3819660112501051
-FINE = 32  # bits for each column, where a far-off value would put most others into few bins
-
 
 @dataclass(frozen=True, slots=True)
 class ContentHash:
@@ -38,10 +32,13 @@ class ContentHash:
 
     @classmethod
     def between(cls, seed: int, low: Array, high: Array, *, fine: bool = False) -> ContentHash:
-        """Bins between the least and largest value of each column."""
+        """Bins between the least and largest value of each column.
+
+        They are `fine` where a far-off value would put most others into few of them.
+        """
         # 64 bits over all columns, but 8 to 16 in each: few bins, so that rounding (a column
         # far from its origin has lost digits) hardly ever moves a value into another.
-        bits = FINE if fine else int(np.clip(-(-64 // len(low)), 8, 16))
+        bits = 32 if fine else int(np.clip(-(-64 // len(low)), 8, 16))
         low = np.where(low <= high, low, 0.0)  # a column without values
         width = np.where(low <= high, high - low, 0.0)
         # Of a constant column only values that are truly others lie in other bins.
@@ -53,8 +50,7 @@ class ContentHash:
 
     def __call__(self, X: Any) -> Array:
         """The hash of each row                  (n,) uint64."""
-        keys = _mix(np.arange(len(self.low), dtype=np.uint64) * _GOLDEN + np.uint64(self.seed))
-        keys |= np.uint64(1)
+        keys = _splitmix(np.arange(len(self.low), dtype=np.uint64), self.seed) | np.uint64(1)
         if not sp.issparse(X):
             return _mix(_bins(X, self.low, self.per_unit) @ keys)
         # Σ over all columns of the term at zero, corrected where an entry is not zero.
@@ -72,11 +68,18 @@ class ContentHash:
 def _bins(x: Array, low: Array, per_unit: Array) -> Array:
     bins = np.subtract(x, low, dtype=np.float64)
     bins *= per_unit
-    bins += _OFFSET
+    # Bins begin at an irrational part of a step, so that values on a lattice (0, 1, 2, …) never
+    # lie on a boundary, where rounding alone would decide.
+    bins += 0.3819660112501051
     np.floor(bins, out=bins)
     np.fmax(bins, -(2.0**62), out=bins)  # which takes NaN for the least
     np.fmin(bins, 2.0**62, out=bins)
     return bins.astype(np.int64).view(np.uint64)
+
+
+def _splitmix(numbers: Array, seed: int = 0) -> Array:
+    """Which numbers splitmix64 gives in these places, from a seed."""
+    return _mix(numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed))
 
 
 def _mix(z: Array) -> Array:
@@ -93,20 +96,20 @@ def folds_of(hashes: Array, n_folds: int) -> Array:
 
 def keys_of(hashes: Array, labels: Array) -> Array:
     """The hash of each row together with the position of its class   (n,) uint64."""
-    return _mix(hashes ^ _mix(labels.astype(np.uint64) * _GOLDEN))
+    return _mix(hashes ^ _splitmix(labels.astype(np.uint64)))
 
 
 def first_of(hashes: Array, k: int) -> Array:
     """Where the k smallest distinct hashes are, each as often as it comes."""
-    some, most = np.arange(len(hashes)), 2 * k
-    while k and most < len(hashes):  # among so many of the smallest there may be repeats
-        near = np.flatnonzero(hashes <= np.partition(hashes, most)[most])
+    smallest, n = np.arange(len(hashes)), 2 * k
+    while k and n < len(hashes):  # among so many of the smallest there may be repeats
+        near = np.flatnonzero(hashes <= np.partition(hashes, n)[n])
         if len(np.unique(hashes[near])) >= k:
-            some = near
+            smallest = near
             break
-        most *= 4
-    distinct = np.unique(hashes[some])[:k]
-    return some[hashes[some] <= distinct[-1]] if len(distinct) else some[:0]
+        n *= 4
+    distinct = np.unique(hashes[smallest])[:k]
+    return smallest[hashes[smallest] <= distinct[-1]] if len(distinct) else smallest[:0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,11 +154,9 @@ class RowSample:
             return self
         rows = X[wanted]
         rows = rows.toarray() if sp.issparse(rows) else np.asarray(rows)
-        more = np.ones(len(wanted)) if weight is None else weight[wanted]
-        hashes, counts = (
-            np.concatenate([self.hashes, hashes[wanted]]),
-            np.concatenate([self.counts, more]),
-        )
+        weights = np.ones(len(wanted)) if weight is None else weight[wanted]
+        hashes = np.concatenate([self.hashes, hashes[wanted]])
+        counts = np.concatenate([self.counts, weights])
         rows = np.concatenate([self.rows, rows.astype(np.float64, copy=False)])
         # Sort by hash; of rows with one hash keep the least, column by column.
         order = np.argsort(hashes, kind="stable")
@@ -167,5 +168,5 @@ class RowSample:
             tied = order[shared]
             order[shared] = tied[np.lexsort((*rows[tied].T[::-1], hashes[tied]))]
         starts = np.flatnonzero(np.concatenate([[True], ~repeats]))
-        kept, counts = order[starts[: self.k]], np.add.reduceat(counts[order], starts)
-        return RowSample(self.k, hashes[kept], rows[kept] + 0.0, counts[: self.k])  # −0.0 as 0.0
+        first, counts = order[starts[: self.k]], np.add.reduceat(counts[order], starts)
+        return RowSample(self.k, hashes[first], rows[first] + 0.0, counts[: self.k])  # −0.0 as 0.0

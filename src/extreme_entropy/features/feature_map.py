@@ -20,9 +20,39 @@ from ..shapes import SMALLEST, Count, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Scaling
-from .trees import Tree
 
 Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """Which leaf a scaled row belongs to: z_j ≤ t to one side, z_j > t to the other, and so on."""
+
+    columns: Annotated[Array, Indices("nodes", below="encoded")]  # of z, that each node looks at
+    thresholds: Annotated[Array, Numbers("nodes")]
+    # Where z ≤ threshold, and where not: a later node, or −1 − leaf.
+    children: Annotated[Array, Indices("nodes", 2, least=-(2**62))]
+
+    @classmethod
+    def uncut(cls) -> Tree:
+        """The tree of one leaf."""
+        return cls(np.empty(0, np.intp), np.empty(0), np.empty((0, 2), np.intp))
+
+    @property
+    def n_leaves(self) -> int:
+        return len(self.columns) + 1
+
+    def __call__(self, Z: Array) -> Array:
+        """The leaf of each row   (n,)."""
+        if not len(self.columns):
+            return np.zeros(len(Z), np.intp)
+        at, inside = np.zeros(len(Z), np.intp), np.arange(len(Z))
+        while len(inside):
+            node = at[inside]
+            beyond = Z[inside, self.columns[node]] > self.thresholds[node]
+            at[inside] = node = self.children[node, beyond.astype(np.intp)]
+            inside = inside[node >= 0]
+        return -1 - at
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,19 +144,19 @@ class FeatureMap:
 
     def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
         """The leaf of each row in each tree, counted through all trees   (trees, n)."""
-        found = np.empty((len(self.trees), X.shape[0]), np.intp)
-        found[:] = np.arange(len(self.trees))[:, np.newaxis]  # what they are in uncut trees
+        leaves = np.empty((len(self.trees), X.shape[0]), np.intp)
+        leaves[:] = np.arange(len(self.trees))[:, np.newaxis]  # what they are in uncut trees
 
         def fill(rows: slice) -> None:
             for chunk in chunks(rows.stop - rows.start, X.shape[1]):
-                some = slice(rows.start + chunk.start, rows.start + chunk.stop)
-                Z = self.scaled(dense(X[some]).astype(np.float64, copy=False))
-                found[:, some] = self.leaves_of_scaled(Z)
+                part = slice(rows.start + chunk.start, rows.start + chunk.stop)
+                Z = self.scaled(dense(X[part]).astype(np.float64, copy=False))
+                leaves[:, part] = self.leaves_of_scaled(Z)
 
         if max(self.n_leaves) > 1:
             for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
                 pass
-        return found
+        return leaves
 
     def leaves_of_scaled(self, Z: Array) -> Array:
         """The same of rows that are scaled already, in double precision."""

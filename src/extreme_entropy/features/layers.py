@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from operator import attrgetter
 from typing import Annotated, Any
 
 import numpy as np
@@ -11,13 +10,13 @@ import numpy as np
 from ..engines.blas import times_upper
 from ..shapes import Indices, Numbers
 from .codes import Coded
-from .kernels import KernelLayer, Laplacian
+from .kernels import KernelLayer
 from .neurons import NeuronLayer
 
 Array = np.ndarray[Any, Any]
 
 Layer = NeuronLayer | KernelLayer | Coded
-Room = list[Array]  # for the hidden layer of each part, and for all features if there are several
+Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,24 +37,18 @@ class Part:
             Z = Z[:, self.columns]
         return Z if self.weights is None else Z * self.weights
 
-    def features(self, Z: Array, room: Array | None = None) -> Array:
-        """The features of scaled rows, in `room` if they can be."""
-        H = self.layer(self.seen(Z), room)
-        return H if self.whitening is None else times_upper(H, self.whitening)
-
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, size) on the features at scaled rows   (m, n, d)."""
         A = operators.T if self.whitening is None else self.whitening @ operators.T
         columns = slice(None) if self.columns is None else self.columns
         weights = 1.0 if self.weights is None else self.weights
         half = None if half is None else half[:, columns] * weights
-        assert not isinstance(self.layer, Coded)  # which parts have only in one precision
-        own = self.layer.gradient(Z[:, columns] * weights, A, half)
-        own *= weights
+        seen = self.layer.gradient(Z[:, columns] * weights, A, half)
+        seen *= weights
         if self.columns is None:
-            return own
+            return seen
         gradient = np.zeros((len(operators), *Z.shape))
-        gradient[:, :, columns] = own
+        gradient[:, :, columns] = seen
         return gradient
 
     def first(self, k: int) -> Part:
@@ -65,15 +58,14 @@ class Part:
 
     def in_precision(self, dtype: np.dtype[Any]) -> Part:
         """The same in single or double precision, and in the form that is quickest to apply."""
-        arrays = {}
+        arrays: dict[str, Any] = {}
         for field in fields(self.layer):
             value = getattr(self.layer, field.name)
             if isinstance(value, np.ndarray) and value.dtype.kind == "f":
                 arrays[field.name] = value.astype(dtype, copy=False)
-        layer: Layer = replace(self.layer, **arrays)  # type: ignore[arg-type]  # of the same layer
         return replace(
             self,
-            layer=layer.quickest() if isinstance(layer, Laplacian) else layer,
+            layer=replace(self.layer, **arrays).quickest(),  # type: ignore[arg-type]
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
             whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
         )
@@ -88,24 +80,26 @@ class Features:
     @property
     def h(self) -> int:
         """Dimensions of φ(x)."""
-        return sum(map(attrgetter("layer.size"), self.parts))
+        return sum(part.layer.size for part in self.parts)
 
-    def __call__(self, Z: Array, room: Room | None = None) -> Array:
-        """The features of scaled rows; `room` is overwritten, and may hold the result."""
-        n, p = len(Z), len(self.parts)
-        if p == 1:
-            part = self.parts[0]
-            return part.features(Z, None if room is None else room[0])
-        features = np.empty((n, self.h), Z.dtype) if room is None else room[p][:n]
+    def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
+        """The features of scaled rows; `buffers` are overwritten, and may hold the result."""
+        p, outputs = len(self.parts), []
         for i, part in enumerate(self.parts):
-            features[:, i::p] = part.features(Z, None if room is None else room[i])
+            H = part.layer(part.seen(Z), None if buffers is None else buffers[i])
+            outputs.append(H if part.whitening is None else times_upper(H, part.whitening))
+        if p == 1:
+            return outputs[0]
+        features = np.empty((len(Z), self.h), Z.dtype) if buffers is None else buffers[p][: len(Z)]
+        for i, H in enumerate(outputs):
+            features[:, i::p] = H
         return features
 
-    def project(self, Z: Array, operators: list[Array], room: Room | None = None) -> Array:
+    def project(self, Z: Array, operators: list[Array], buffers: Buffers | None = None) -> Array:
         """Scaled rows times operators on the hidden layers (see `folded`)."""
         total: Any = 0.0
         for i, (part, beta) in enumerate(zip(self.parts, operators, strict=True)):
-            H = part.layer(part.seen(Z), None if room is None else room[i])
+            H = part.layer(part.seen(Z), None if buffers is None else buffers[i])
             total = total + H @ beta
         return total
 
@@ -114,28 +108,27 @@ class Features:
 
         L^{−⊤} is folded into β, so that a row costs one layer and one product.
         """
-        p = len(self.parts)
-        own = [operators[:, i::p].T for i in range(p)]
-        return [
-            np.ascontiguousarray(
-                beta if part.whitening is None else part.whitening @ beta, dtype=dtype
-            )
-            for part, beta in zip(self.parts, own, strict=True)
-        ]
+        p, folded = len(self.parts), []
+        for i, part in enumerate(self.parts):
+            beta = operators[:, i::p].T
+            beta = beta if part.whitening is None else part.whitening @ beta
+            folded.append(np.ascontiguousarray(beta, dtype=dtype))
+        return folded
 
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
-        """∂/∂z of operators (m, h) on features   (m, n, d); `half` as in `kernels.py`."""
-        p = len(self.parts)
-        found = (part.gradient(Z, operators[:, i::p], half) for i, part in enumerate(self.parts))
-        return sum(found, np.zeros(()))
+        """∂/∂z of operators (m, h) on features   (m, n, d); `half` as for a layer."""
+        total: Any = 0.0
+        for i, part in enumerate(self.parts):
+            total = total + part.gradient(Z, operators[:, i :: len(self.parts)], half)
+        return total
 
-    def room(self, n: int, dtype: np.dtype[Any]) -> Room:
+    def buffers(self, n: int, dtype: np.dtype[Any]) -> Buffers:
         """Memory for the hidden layers of n rows, and for their features.
 
         Asking the system for fresh memory costs a good part of what a chunk does, so that chunk
         after chunk should be given the same.
         """
-        sizes = list(map(attrgetter("layer.size"), self.parts))
+        sizes = [part.layer.size for part in self.parts]
         sizes += [sum(sizes)] if len(sizes) > 1 else []
         return [np.empty((n, k), dtype) for k in sizes]
 

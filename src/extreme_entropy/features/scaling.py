@@ -12,28 +12,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from scipy.spatial.distance import pdist
 
 from ..columns.statistics import ColumnStats, exact
 from ..shapes import Count, Indices, Numbers, Unscaled
+from ..tolerances import MEAN_ROUNDING, VALUE_ROUNDING
+from .feature_settings import FEATURES, FeatureSettings
 
 Array = np.ndarray[Any, Any]
-
-FAR = 100.0  # ranges or deviations from the offset
-BINS = 1024  # of equal width between a column's ends; their tables stay in cache
-CLOSE = 1 / 64  # how near bins must follow the ranks (a rank among 1000 rows is no surer than that)
-MOST = 0.9  # of the sampled values, which are not far off
-MOST_KNOTS = 254  # of such a column, between its ends
-SAMPLE_ROWS = 1000  # sampled rows that quantiles, widths and γ are taken from
-MEDIAN_ROWS = 500  # of those, whose distances are computed
 
 
 @dataclass(frozen=True, slots=True)
 class Affine:
-    """z = (x − offset) · factor, as far as ±FAR: a row beyond would be all that sums hold."""
+    """z = (x − offset) · factor, as far as ±`far`: a row beyond would be all that sums hold."""
+
+    far: ClassVar[float] = 100.0  # ranges or deviations from the offset
 
     offset: Annotated[Array, Unscaled("encoded")]
     factor: Annotated[Array, Unscaled("encoded", least=0)]
@@ -43,7 +38,7 @@ class Affine:
         Z = np.subtract(X, self.offset, dtype=np.float64)
         with np.errstate(over="ignore"):  # what is beyond all numbers is far off, too
             Z *= self.factor
-        np.clip(Z, -FAR, FAR, out=Z)
+        np.clip(Z, -self.far, self.far, out=Z)
         return Z.astype(X.dtype, copy=False)
 
 
@@ -113,7 +108,12 @@ Scaling = Affine | Identity | Quantile | Shift
 
 
 def fit_scaling(
-    name: str | None, stats: ColumnStats, sample: Array, *, by_distance: bool = False
+    name: str | None,
+    stats: ColumnStats,
+    sample: Array,
+    *,
+    by_distance: bool = False,
+    settings: FeatureSettings = FEATURES,
 ) -> Scaling:
     """The scaling called `name` for columns with these statistics and sampled rows.
 
@@ -122,7 +122,7 @@ def fit_scaling(
     if name is None:
         return Shift(_middle(stats)) if by_distance else Identity(len(stats.low))
     if name == "quantile":
-        return _fit_quantile(stats, sample, stats.varies)
+        return _fit_quantile(stats, sample[: settings.typical_rows], settings)
     if name == "minmax":
         offset, spread = stats.low, stats.high - stats.low
     else:
@@ -142,72 +142,60 @@ def _middle(stats: ColumnStats) -> Array:
 
 def _coarse(mean: Array, deviation: Array) -> Array:
     """Where a mean has too few digits to be the same for rows in any order."""
-    return np.spacing(abs(mean)) > 1e-6 * deviation
+    return np.spacing(abs(mean)) > MEAN_ROUNDING * deviation
 
 
-def _fit_quantile(stats: ColumnStats, sample: Array, used: Array) -> Quantile:
+def _fit_quantile(stats: ColumnStats, sample: Array, settings: FeatureSettings) -> Quantile:
     even: dict[int, Array] = {}
     uneven: dict[int, tuple[Array, Array]] = {}
+    used, bins = stats.varies, settings.bins
     for j in np.flatnonzero(used).tolist():
-        knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j])
+        knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j], settings.near)
         if len(knots) == 2:
             continue
-        t = (knots - knots[0]) / (knots[-1] - knots[0]) * BINS
-        grid = np.interp(np.arange(BINS + 1), t, levels)
-        if abs(np.interp(t, np.arange(BINS + 1), grid) - levels).max() <= CLOSE:
+        t = (knots - knots[0]) / (knots[-1] - knots[0]) * bins
+        grid = np.interp(np.arange(bins + 1), t, levels)
+        if abs(np.interp(t, np.arange(bins + 1), grid) - levels).max() <= settings.bin_error:
             even[j] = grid
-        else:
-            uneven[j] = _fewer(knots, levels)
+            continue
+        if len(knots) > settings.most_knots + 2:  # so that their table stays in cache
+            # The ends and their neighbours stay: a heap of values ends between them.
+            inner = np.linspace(1, len(knots) - 2, settings.most_knots).round().astype(int)
+            places = np.unique([0, *inner, len(knots) - 1])
+            knots, levels = knots[places], levels[places]
+        uneven[j] = knots, levels
     columns = np.array(list(even), dtype=np.intp)
-    grids = np.array([*even.values()]).reshape(-1, BINS + 1)
-    bins = np.arange(grids.size).reshape(grids.shape)
+    grids = np.array([*even.values()]).reshape(-1, bins + 1)
+    places = np.arange(grids.size).reshape(grids.shape)
     slopes = np.diff(grids, append=grids[:, -1:])
     first, steps = np.zeros(len(stats.low)), np.ones(len(stats.low))
-    first[columns], steps[columns] = bins[:, 0], BINS
+    first[columns], steps[columns] = places[:, 0], bins
     widths = stats.high - stats.low
-    factor = np.divide(steps, widths, out=np.zeros(len(widths)), where=used)
     return Quantile(
-        stats.low - first * widths / steps,
-        factor,
-        first,
-        first + steps,
-        columns,
-        (grids - slopes * bins).ravel(),
-        slopes.ravel(),
-        np.array(list(uneven), dtype=np.intp),
-        np.concatenate([np.empty(0), *(knots for knots, _ in uneven.values())]),
-        np.concatenate([np.empty(0), *(levels for _, levels in uneven.values())]),
-        np.cumsum([0, *(len(knots) for knots, _ in uneven.values())]),
+        offset=stats.low - first * widths / steps,
+        factor=np.divide(steps, widths, out=np.zeros(len(widths)), where=used),
+        first=first,
+        last=first + steps,
+        even=columns,
+        heights=(grids - slopes * places).ravel(),
+        slopes=slopes.ravel(),
+        uneven=np.array(list(uneven), dtype=np.intp),
+        knots=np.concatenate([np.empty(0), *(knots for knots, _ in uneven.values())]),
+        levels=np.concatenate([np.empty(0), *(levels for _, levels in uneven.values())]),
+        starts=np.cumsum([0, *(len(knots) for knots, _ in uneven.values())]),
     )
 
 
-def _curve(values: Array, low: float, high: float) -> tuple[Array, Array]:
+def _curve(values: Array, low: float, high: float, near: float) -> tuple[Array, Array]:
     """Knots at the distinct sampled values, at the middle of the ranks each one holds."""
     knots, counts = np.unique(values, return_counts=True)
     below = np.cumsum(counts) - counts
     levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
     # Values as close as rounding are one value, or the curve would be a cliff between them. How
-    # large they are is taken from most of them, not from a far-off one.
-    size = 0.0 if exact(knots).all() else np.quantile(abs(values), MOST)
-    apart = 16 * np.finfo(float).eps * size
+    # large they are is taken from those that are near, not from a far-off one.
+    size = 0.0 if exact(knots).all() else np.quantile(abs(values), near)
+    apart = 2 * VALUE_ROUNDING * size
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart
     knots, levels = knots[inner], levels[inner]
     return np.concatenate([[low], knots, [high]]), np.concatenate([[0.0], levels, [1.0]])
-
-
-def _fewer(knots: Array, levels: Array) -> tuple[Array, Array]:
-    """At most so many knots that their table stays in the processor's cache."""
-    if len(knots) > MOST_KNOTS + 2:
-        # The ends and their neighbours stay: a heap of values ends between them.
-        inner = np.linspace(1, len(knots) - 2, MOST_KNOTS).round().astype(int)
-        some = np.unique([0, *inner, len(knots) - 1])
-        knots, levels = knots[some], levels[some]
-    return knots, levels
-
-
-def median_distance(rows: Array, metric: str) -> float:
-    """The median distance between differing rows; 1 where all are alike."""
-    distances = pdist(rows[:MEDIAN_ROWS], metric)
-    distances = distances[distances > 0]
-    return float(np.median(distances)) if len(distances) else 1.0

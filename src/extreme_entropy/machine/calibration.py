@@ -19,10 +19,10 @@ is still a sum over its rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
@@ -30,18 +30,44 @@ from scipy.special import expit
 from ..engines.threads import Executor, chunks, serial
 from ..features.feature_map import FeatureMap, HeldRows
 from ..moments.summary import FoldMoments, Summary
+from ..tolerances import NEWTON_CHANGE, NEWTON_STEP, WEIGHT_ROUNDING
 from .decision import Line
 from .machine import Leaf, Machine
-from .solving import FoldOperators, Method, Solution, solve_moments
+from .solving import FoldOperators, Method, solve_moments
 
 Array = np.ndarray[Any, Any]
 
-FEWEST_IN_LEAF = 10  # rows of a class, for its odds in a leaf to come from more than counts
-SMOOTHING = 10.0  # rows with the classes of the whole, that counts in a leaf are smoothed by
-FEW_LEAVES = 4  # up to which threads share the work on one leaf
-PRECISION = 10.0  # of the prior that all slopes are those of ℓ itself, in rows
-LEAST_SLOPE = 1e-2  # so that thresholds are finite
-LEAST_COUNT = 0.02  # of v: trees that count for less are left out
+
+@dataclass(frozen=True, slots=True)
+class CalibrationSettings:
+    """How leaves are solved and calibrated together."""
+
+    fewest_in_leaf: float = 10.0  # rows of a class, for its odds to come from more than counts
+    smoothing: float = 10.0  # rows with the classes of the whole, that counts are smoothed by
+    precision: float = 10.0  # in rows, of the prior that all slopes are those of ℓ itself
+    least_slope: float = 1e-2  # so that thresholds are finite
+    least_share: float = 0.02  # of v: trees that count for less are left out
+    most_steps: int = 50  # of Newton's method
+    few_leaves: int = 4  # up to which threads share the work on one leaf
+
+
+CALIBRATION = CalibrationSettings()
+
+
+class SolvedLeaf(NamedTuple):
+    """A leaf, the operators by which rows kept with φ are projected, and what it lacks."""
+
+    leaf: Leaf
+    by_fold: FoldOperators | None = None
+    diagnostics: tuple[str, ...] = ()
+
+
+class HeldOdds(NamedTuple):
+    """Held-out log-odds of the rows of a class."""
+
+    odds: Array  # ℓ of each row in each tree   (m, trees)
+    counts: Array  # how often each came   (m,)
+    total: float  # N, the weight of all rows of the class
 
 
 def solve_leaves(
@@ -50,164 +76,176 @@ def solve_leaves(
     log_priors: Array,
     log_costs: Array,
     execute: Executor = serial,
+    settings: CalibrationSettings = CALIBRATION,
 ) -> Machine:
     """The machine of a summary in which every class has rows, calibrated on rows kept with φ."""
     totals = summary.counts.sum(axis=1)
     worth_of_one = float(summary.effective_rows.sum() / totals.sum())  # in rows, of a weight of one
-    if len(summary.leaves) <= FEW_LEAVES:
-        solved = [_solve_leaf(leaf, totals, worth_of_one, execute) for leaf in summary.leaves]
+    solve = partial(_solve_leaf, totals=totals, worth_of_one=worth_of_one, settings=settings)
+    if len(summary.leaves) <= settings.few_leaves:
+        solved = [solve(leaf, execute=execute) for leaf in summary.leaves]
     else:
-        tasks = (partial(_solve_leaf, leaf, totals, worth_of_one) for leaf in summary.leaves)
-        solved = list(execute(tasks))
-    leaves = tuple(leaf for leaf, _ in solved)
-    odds = _held_out_odds(phi, leaves, [found and found.by_fold for _, found in solved])
-    pairs = tuple(combinations(range(len(totals)), 2))
-    own = [(phi.held.labels == c).nonzero()[0] for c in range(len(totals))]
-    curves, shares = [], np.empty(odds.shape[::2])
-    for p, (i, j) in enumerate(pairs):
-        given = [(odds[:, own[c], p].T, phi.held.counts[own[c]], totals[c]) for c in (i, j)]
-        slopes = fit_slopes(*given, free=max(phi.n_leaves) > 1)
-        shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
-        slope = max(float(slopes.sum()), LEAST_SLOPE)
-        curves.append(Line(slope, _variance([part[0] @ shares[:, p] for part in given])))
+        solved = list(execute(partial(solve, leaf) for leaf in summary.leaves))
+    odds = _held_out_odds(phi, solved)
+    curves, shares = _calibrate(phi, odds, totals, settings)
     # What single leaves lack is no reason to warn; what all rows lack is.
     uncut = np.repeat(np.array(phi.n_leaves) == 1, phi.n_leaves)
-    of_all = (found for (_, found), one in zip(solved, uncut, strict=True) if one and found)
-    diagnostics = (code for found in of_all for code in found.diagnostics)
+    of_all = (part.diagnostics for part, whole in zip(solved, uncut, strict=True) if whole)
     machine = Machine(
-        pairs=pairs,
-        curves=tuple(curves),
+        pairs=tuple(combinations(range(len(totals)), 2)),
+        curves=curves,
         log_priors=log_priors,
         log_costs=log_costs,
-        diagnostics=tuple(dict.fromkeys(diagnostics)),
-        leaves=leaves,
+        diagnostics=tuple(dict.fromkeys(code for codes in of_all for code in codes)),
+        leaves=tuple(part.leaf for part in solved),
         shares=shares,
     )
     projections = np.einsum("tmp,tp->mp", odds, shares)
-    return replace(machine, held_out=_own_scores(machine, projections, phi.held))
+    return replace(machine, held_out=_true_class_scores(machine, projections, phi.held))
 
 
 def _solve_leaf(
-    moments: FoldMoments, totals: Array, worth_of_one: float, execute: Executor = serial
-) -> tuple[Leaf, Solution | None]:
+    moments: FoldMoments,
+    totals: Array,
+    worth_of_one: float,
+    settings: CalibrationSettings,
+    execute: Executor = serial,
+) -> SolvedLeaf:
     """A leaf, where classes have such total weights in all leaves."""
     n, totals = moments.counts.sum(axis=1) * worth_of_one, totals * worth_of_one
-    # ln((n + SMOOTHING · share) / share), equal to the last bit where a leaf holds all rows.
-    smoothed = np.log(n / totals * totals.sum() + SMOOTHING)
+    # ln((n + smoothing · share) / share), equal to the last bit where a leaf holds all rows.
+    smoothed = np.log(n / totals * totals.sum() + settings.smoothing)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
     # All rows of a class are enough, however few; rounding may take a little from their weight.
-    enough = np.minimum(FEWEST_IN_LEAF, totals * (1 - 1e-9))
+    enough = np.minimum(settings.fewest_in_leaf, totals * (1 - WEIGHT_ROUNDING))
     present = np.flatnonzero((n > 0) & (n >= enough)).tolist()
     if len(present) < 2:
-        nothing = np.empty(0)
-        return Leaf(
-            np.empty((0, moments.h)), np.empty(0, np.intp), (), shifts, nothing, nothing
-        ), None
+        none = np.empty(0)
+        return SolvedLeaf(
+            Leaf(np.empty((0, moments.h)), np.empty(0, np.intp), (), shifts, none, none)
+        )
     of_present = FoldMoments(tuple(moments.cells[c] for c in present))
-    found = solve_moments(of_present, Method(), execute)
-    columns = [pairs.index((present[i], present[j])) for i, j in found.pairs]
+    solution = solve_moments(of_present, Method(), execute)
+    columns = [pairs.index((present[i], present[j])) for i, j in solution.pairs]
     leaf = Leaf(
-        found.operators,
-        np.array(columns),
-        found.gaussians,
-        shifts,
-        found.shrinkage,
-        found.ridges,
+        operators=solution.operators,
+        columns=np.array(columns),
+        curves=solution.gaussians,
+        shifts=shifts,
+        shrinkage=solution.shrinkage,
+        ridges=solution.ridges,
     )
-    return leaf, found
+    return SolvedLeaf(leaf, solution.by_fold, solution.diagnostics)
 
 
-def _held_out_odds(
-    phi: FeatureMap, leaves: tuple[Leaf, ...], by_fold: Sequence[FoldOperators | None]
-) -> Array:
+def _held_out_odds(phi: FeatureMap, solved: Sequence[SolvedLeaf]) -> Array:
     """ℓ in each tree of each row that is kept with φ   (trees, m, pairs)."""
     held = phi.held
-    found = np.empty((len(phi.trees), len(held.Z), len(leaves[0].shifts)))
-    for odds, at in zip(found, phi.leaves_of_scaled(held.Z), strict=True):
+    odds = np.empty((len(phi.trees), len(held.Z), len(solved[0].leaf.shifts)))
+    for of_tree, at in zip(odds, phi.leaves_of_scaled(held.Z), strict=True):
         for i in np.unique(at):
-            own, project = np.flatnonzero(at == i), by_fold[i]
-            for s in chunks(len(own), phi.leaves[i].h):
-                rows = own[s]
+            inside, (leaf, by_fold, _) = np.flatnonzero(at == i), solved[i]
+            for s in chunks(len(inside), phi.leaves[i].h):
+                rows = inside[s]
                 projections = np.empty((len(rows), 0))
-                if project is not None:
-                    projections = project(phi.leaves[i](held.Z[rows]), held.folds[rows])
-                odds[rows] = leaves[i].projections(projections)
-    return found
+                if by_fold is not None:
+                    projections = by_fold(phi.leaves[i](held.Z[rows]), held.folds[rows])
+                of_tree[rows] = leaf.projections(projections)
+    return odds
 
 
-Odds = tuple[Array, Array, float]  # ℓ of rows in each tree (m, trees), how often each came, N
+def _calibrate(
+    phi: FeatureMap, odds: Array, totals: Array, settings: CalibrationSettings
+) -> tuple[tuple[Line, ...], Array]:
+    """The line of each pair of classes, and how much each tree counts for it   (trees, pairs)."""
+    held, curves, shares = phi.held, [], np.empty(odds.shape[::2])
+    of_class = [(held.labels == c).nonzero()[0] for c in range(len(totals))]
+    for p, pair in enumerate(combinations(range(len(totals)), 2)):
+        negative, positive = (
+            HeldOdds(odds[:, of_class[c], p].T, held.counts[of_class[c]], totals[c]) for c in pair
+        )
+        slopes = fit_slopes(negative, positive, free=max(phi.n_leaves) > 1, settings=settings)
+        shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
+        filled = [held_odds for held_odds in (negative, positive) if len(held_odds.odds)]
+        spreads = [float((held_odds.odds @ shares[:, p]).var()) for held_odds in filled]
+        variance = float(np.mean(spreads)) if any(spreads) else 1.0
+        curves.append(Line(max(float(slopes.sum()), settings.least_slope), variance))
+    return tuple(curves), shares
 
 
-def fit_slopes(negative: Odds, positive: Odds, *, free: bool) -> Array:
+def fit_slopes(
+    negative: HeldOdds,
+    positive: HeldOdds,
+    *,
+    free: bool,
+    settings: CalibrationSettings = CALIBRATION,
+) -> Array:
     """How much the ℓ of each tree counts, together or, if they are `free`, each by itself.
 
     Logistic regression without a constant. The classes have the weights √N_i and √N_j, half way
     between equal classes and those of the table, and their prior odds. No slope is negative.
     """
-    x = np.concatenate([negative[0], positive[0]])
+    x = np.concatenate([negative.odds, positive.odds])
     k = x.shape[1]
-    if not len(negative[0]) or not len(positive[0]):
+    if not len(negative.odds) or not len(positive.odds):
         return np.full(k, 1 / k)
-    roots = np.sqrt([negative[2], positive[2]])
+    roots = np.sqrt([negative.total, positive.total])
     prior = float(np.log(roots[1] / roots[0]))
     weight = np.concatenate(
         [
-            len(x) * root / roots.sum() * counts / counts.sum()
-            for root, (_, counts, _) in zip(roots, (negative, positive), strict=True)
+            len(x) * root / roots.sum() * of_class.counts / of_class.counts.sum()
+            for root, of_class in zip(roots, (negative, positive), strict=True)
         ]
     )
-    y = np.repeat([0.0, 1.0], [len(negative[0]), len(positive[0])])
+    y = np.repeat([0.0, 1.0], [len(negative.odds), len(positive.odds)])
+    fit = partial(_newton, y=y, weight=weight, prior=prior, settings=settings)
     if not free:
-        return np.full(k, max(float(_newton(x.mean(axis=1)[:, None], y, weight, prior)[0]), 0) / k)
+        return np.full(k, max(float(fit(x.mean(axis=1)[:, None])[0]), 0) / k)
     used = np.arange(k)
     while True:
         slopes = np.zeros(k)
-        slopes[used] = _newton(x[:, used], y, weight, prior)
-        kept = slopes > LEAST_COUNT * slopes.sum()
-        if kept[used].all() or kept.sum() == 0:
+        slopes[used] = fit(x[:, used])
+        counts = slopes > settings.least_share * slopes.sum()
+        if counts[used].all() or counts.sum() == 0:
             return np.maximum(slopes, 0.0)
-        used = np.flatnonzero(kept)
+        used = np.flatnonzero(counts)
 
 
-def _newton(x: Array, y: Array, weight: Array, prior: float) -> Array:
+def _newton(
+    x: Array, y: Array, weight: Array, prior: float, settings: CalibrationSettings
+) -> Array:
     """Slopes of the logistic regression of y on x (n, k), by Newton's method."""
-    start = np.full(x.shape[1], 1 / x.shape[1])
+    start, precision = np.full(x.shape[1], 1 / x.shape[1]), settings.precision
 
     def loss(slopes: Array) -> float:
         t = x @ slopes + prior
         fit = float(weight @ (np.logaddexp(0, t) - y * t))
-        return fit + PRECISION / 2 * float(np.square(slopes - start).sum())
+        return fit + precision / 2 * float(np.square(slopes - start).sum())
 
     slopes = start
     current = loss(slopes)
-    for _ in range(50):
+    for _ in range(settings.most_steps):
         p = expit(x @ slopes + prior)
-        gradient = x.T @ (weight * (p - y)) + PRECISION * (slopes - start)
-        hessian = (x.T * (weight * p * (1 - p))) @ x + PRECISION * np.eye(len(slopes))
+        gradient = x.T @ (weight * (p - y)) + precision * (slopes - start)
+        hessian = (x.T * (weight * p * (1 - p))) @ x + precision * np.eye(len(slopes))
         step = np.linalg.solve(hessian, gradient)
-        while (value := loss(slopes - step)) > current and abs(step).max() > 1e-12:
+        while (value := loss(slopes - step)) > current and abs(step).max() > NEWTON_STEP:
             step = step / 2
         slopes, change, current = slopes - step, current - value, value
-        if change <= 1e-13 * abs(current):
+        if change <= NEWTON_CHANGE * abs(current):
             break
     return slopes
 
 
-def _variance(projections: list[Array]) -> float:
-    """The variance of the projections of a class, averaged over both."""
-    spread = [float(part.var()) for part in projections if len(part)]
-    return float(np.mean(spread)) if any(spread) else 1.0
-
-
-def _own_scores(machine: Machine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
-    """Held-out ln p of the own class of each row, and its count, sorted: for each class."""
+def _true_class_scores(machine: Machine, odds: Array, held: HeldRows) -> tuple[Array, ...]:
+    """Held-out ln p of the class that each row has, and its count, sorted: for each class."""
     n_classes, scores = len(machine.log_priors), []
-    found = np.empty((0, n_classes))
+    log_p = np.empty((0, n_classes))
     if len(odds):
-        found = machine.at_equal_priors().log_probabilities(odds)
+        log_p = machine.at_equal_priors().log_probabilities(odds)
     for c in range(n_classes):
-        own = held.labels == c
-        order = np.argsort(found[own, c], kind="stable")
-        scores.append(np.column_stack([found[own, c], held.counts[own]])[order])
+        rows = held.labels == c
+        order = np.argsort(log_p[rows, c], kind="stable")
+        scores.append(np.column_stack([log_p[rows, c], held.counts[rows]])[order])
     return tuple(scores)

@@ -12,38 +12,42 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-Array = np.ndarray[Any, Any]
+from ..tolerances import CERTAIN
 
-CERTAIN = 1e-9  # no pair of classes is surer than this: it may be asked about a third one's row
-MOST_ODDS = float(logit(1 - CERTAIN))
-ROWS = 4096  # rows coupled at a time
-STEPS = 8  # between two odds, over which slopes are averaged
+Array = np.ndarray[Any, Any]
 
 
 def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
     """ln p of each class from the log-odds of the second class of each pair."""
+    rows = 4096  # at a time, whose systems of equations stay in cache
     parts = [
-        _solved(_system(expit(odds[start : start + ROWS]), pairs, n_classes))
-        for start in range(0, max(len(odds), 1), ROWS)
+        _solved(_system(expit(odds[start : start + rows]), pairs, n_classes))
+        for start in range(0, max(len(odds), 1), rows)
     ]
     return np.log(np.concatenate(parts))
 
 
 def mean_slopes(
-    start: Array, end: Array, pairs: tuple[tuple[int, int], ...], n_classes: int
+    start: Array,
+    end: Array,
+    pairs: tuple[tuple[int, int], ...],
+    n_classes: int,
+    steps: int = 8,
 ) -> Array:
     """The mean of ∂ ln p / ∂ odds from some odds to others   (n, classes, pairs).
 
-    Odds beyond those that are certain change nothing, so that only the way between counts.
+    It is averaged over so many steps. Odds beyond those that are certain change nothing, so that
+    only the way between counts.
     """
-    low, high = (np.clip(odds, -MOST_ODDS, MOST_ODDS) for odds in (start, end))
+    most = float(logit(1 - CERTAIN))
+    low, high = (np.clip(odds, -most, most) for odds in (start, end))
     moves = start != end
     counts = np.divide(high - low, end - start, out=np.ones_like(low), where=moves)
-    counts[~moves & (abs(start) > MOST_ODDS)] = 0.0
+    counts[~moves & (abs(start) > most)] = 0.0
     total: Any = 0.0
-    for step in range(STEPS):
-        total = total + _slopes(low + (step + 0.5) / STEPS * (high - low), pairs, n_classes)
-    return total / STEPS * counts[:, np.newaxis]
+    for step in range(steps):
+        total = total + _slopes(low + (step + 0.5) / steps * (high - low), pairs, n_classes)
+    return total / steps * counts[:, np.newaxis]
 
 
 def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:

@@ -21,7 +21,6 @@ the mean slope of the scores between the typical row and the row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -30,17 +29,24 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, serial
-from ..features.feature_map import FeatureMap
+from ..features.feature_map import FeatureMap, Tree
 from ..features.layers import Features
-from ..features.trees import Tree
 from .machine import Leaf, Machine
 
 Array = np.ndarray[Any, Any]
 
-SEGMENTS = 32  # of the line, at first
-MOST_SEGMENTS = 256
-MISSED = 1e-3  # of the sum of sizes, that a sum may miss before more segments are taken
-LITTLE = 1e-6  # too little to matter in a score, whatever the sizes
+
+@dataclass(frozen=True, slots=True)
+class ExplanationSettings:
+    """How finely the line to a row is cut."""
+
+    segments: int = 32  # at first
+    most_segments: int = 256
+    missed: float = 1e-3  # of the sum of sizes, that a sum may miss before more are taken
+    little: float = 1e-6  # too little to matter in a score, whatever the sizes
+
+
+EXPLANATION = ExplanationSettings()
 
 
 class Score(Protocol):
@@ -56,11 +62,11 @@ class Score(Protocol):
         """
 
 
+@dataclass(frozen=True, slots=True)
 class LeafOdds:
     """What a leaf adds to the projections of rows, for each pair of classes that it knows."""
 
-    def __init__(self, leaf: Leaf) -> None:
-        self.leaf = leaf
+    leaf: Leaf
 
     def scores(self, projections: Array) -> Array:
         """(n, pairs)."""
@@ -74,13 +80,16 @@ class LeafOdds:
         return slopes[:, :, np.newaxis] * gradient
 
 
+@dataclass(frozen=True, slots=True)
 class OnlyLeafScores:
     """The scores by which classes are predicted, where a row has one leaf."""
 
-    def __init__(self, machine: Machine) -> None:
-        [leaf] = machine.leaves
-        self.machine: Machine = machine
-        self.leaf: LeafOdds = LeafOdds(leaf)
+    machine: Machine
+
+    @property
+    def leaf(self) -> LeafOdds:
+        [leaf] = self.machine.leaves
+        return LeafOdds(leaf)
 
     def scores(self, projections: Array) -> Array:
         """(n,) or (n, classes)."""
@@ -88,21 +97,28 @@ class OnlyLeafScores:
 
     def through(self, start: Array, end: Array, gradient: Array) -> Array:
         """By the chain rule."""
-        ends = (self.leaf.scores(projections) for projections in (start, end))
-        return self.machine.mean_slopes(*ends) @ self.leaf.through(start, end, gradient)
+        leaf = self.leaf
+        slopes = self.machine.mean_slopes(leaf.scores(start), leaf.scores(end))
+        return slopes @ leaf.through(start, end, gradient)
 
 
-def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = serial) -> Array:
+def explain(
+    phi: FeatureMap,
+    machine: Machine,
+    X: Any,
+    execute: Executor = serial,
+    settings: ExplanationSettings = EXPLANATION,
+) -> Array:
     """What each column adds to each score of checked rows   (n, 1 or classes, d)."""
     (n, d), n_pairs = X.shape, len(machine.pairs)
     n_scores = 1 if n_pairs == 1 else len(machine.log_priors)
     contributions = np.empty((n, n_scores, d))
     origins = phi.encoding.origins
     of_column = np.eye(d)[origins]
-    explained = _Explained.of(phi, machine)
+    explainer = Explainer.of(phi, machine, settings)
 
     def fill(rows: slice) -> None:
-        encoded = explained(phi.scaled(dense(X[rows]).astype(np.float64, copy=False)))
+        encoded = explainer(phi.scaled(dense(X[rows]).astype(np.float64, copy=False)))
         contributions[rows] = encoded if phi.encoding.plain else encoded @ of_column
 
     width = len(origins) * (n_pairs + n_scores)
@@ -112,7 +128,7 @@ def explain(phi: FeatureMap, machine: Machine, X: Any, execute: Executor = seria
 
 
 @dataclass(frozen=True, slots=True)
-class _Line:
+class LineOfLeaf:
     """A leaf, and what is explained of its projections along lines."""
 
     features: Features
@@ -122,29 +138,30 @@ class _Line:
 
 
 @dataclass(frozen=True, slots=True)
-class _Explained:
+class Explainer:
     """What each scaled column adds to the scores of scaled rows."""
 
     phi: FeatureMap
     machine: Machine
     folded: list[list[Array]]  # the operators of each leaf on its hidden layers
     typical: Array
+    settings: ExplanationSettings
 
     @classmethod
-    def of(cls, phi: FeatureMap, machine: Machine) -> _Explained:
+    def of(cls, phi: FeatureMap, machine: Machine, settings: ExplanationSettings) -> Explainer:
         """All that rows share."""
         double = np.dtype(np.float64)
         leaves = zip(phi.leaves, machine.leaves, strict=True)
         folded = [features.folded(leaf.operators, double) for features, leaf in leaves]
-        return cls(phi, machine, folded, phi.typical)
+        return cls(phi, machine, folded, phi.typical, settings)
 
     def __call__(self, Z: Array) -> Array:
         """(n, scores, d)."""
         if len(self.machine.leaves) == 1:
-            score = OnlyLeafScores(self.machine)
-            return _between(self._line(0, score), self.typical, Z)
-        machine, line = self.machine, Z - self.typical
-        found = np.zeros((len(Z), len(machine.pairs), Z.shape[1]))
+            line = self.line(0, OnlyLeafScores(self.machine))
+            return between(line, self.typical, Z, self.settings)
+        machine, way = self.machine, Z - self.typical
+        of_odds = np.zeros((len(Z), len(machine.pairs), Z.shape[1]))
         ends = np.concatenate([Z, self.typical[np.newaxis]])
         odds = np.zeros((len(ends), len(machine.pairs)))
         first = 0
@@ -152,86 +169,66 @@ class _Explained:
             if share.any():
                 at = tree(ends) + first
                 for i in np.unique(at):
-                    odds[at == i] += share * self._projections(int(i), ends[at == i])
-                visits = _visits(tree, self.typical, line)
-                self._add_pieces(found, share, first, visits, line)
-                self._add_jumps(found, share, first, visits, line)
+                    odds[at == i] += share * self.projections(int(i), ends[at == i])
+                self.add_tree(of_odds, share, tree, first, way)
             first += tree.n_leaves
         start = np.broadcast_to(odds[-1], odds[:-1].shape)
         scores = machine.scores(odds).reshape(len(odds), -1)
-        added = machine.mean_slopes(start, odds[:-1]) @ found
-        return _completed(added, scores[:-1] - scores[-1], line)
+        added = machine.mean_slopes(start, odds[:-1]) @ of_odds
+        return completed(added, scores[:-1] - scores[-1], way)
 
-    def _line(self, i: int, score: Score) -> _Line:
-        leaf = self.machine.leaves[i]
-        return _Line(self.phi.leaves[i], leaf.operators, self.folded[i], score)
+    def line(self, i: int, score: Score) -> LineOfLeaf:
+        """A leaf with what is explained of it."""
+        operators = self.machine.leaves[i].operators
+        return LineOfLeaf(self.phi.leaves[i], operators, self.folded[i], score)
 
-    def _projections(self, i: int, Z: Array) -> Array:
+    def projections(self, i: int, Z: Array) -> Array:
         """What a leaf adds to the projections of rows   (n, pairs)."""
         leaf, projections = self.machine.leaves[i], np.empty((len(Z), 0))
         if len(leaf.columns):
             projections = self.phi.leaves[i].project(Z, self.folded[i])
         return leaf.projections(projections)
 
-    def _add_pieces(
-        self, found: Array, share: Array, first: int, visits: Visits, line: Array
-    ) -> None:
-        """Add what columns add within the leaves of a tree."""
-        for piece in _pieces(visits):
-            i, rows = piece.leaf + first, piece.rows
-            leaf = self.machine.leaves[i]
-            if len(leaf.columns):
+    def add_tree(self, of_odds: Array, share: Array, tree: Tree, first: int, way: Array) -> None:
+        """Add what columns add to the odds of a tree whose leaves begin with the `first`."""
+        leaves, edges, columns = visits_of(tree, self.typical, way)
+        pairs, before = np.arange(len(share)), leaves[:, 0]
+        for k in range(leaves.shape[1]):
+            longer = edges[:, k + 1] > edges[:, k]
+            # Where a line passes into another leaf, the column that is cut there makes the jump.
+            jumping = np.flatnonzero(longer & (leaves[:, k] != before))
+            for sign, sides in ((-1, before), (1, leaves[:, k])):
+                for i in np.unique(sides[jumping]):
+                    rows = jumping[sides[jumping] == i]
+                    places = self.typical + edges[rows, k, np.newaxis] * way[rows]
+                    change = sign * share * self.projections(int(i) + first, places)
+                    of_odds[rows[:, np.newaxis], pairs, columns[rows, k - 1, np.newaxis]] += change
+            for i in np.unique(leaves[longer, k]):
+                leaf = self.machine.leaves[i + first]
+                rows = np.flatnonzero(longer & (leaves[:, k] == i))
                 begin, end = (
-                    self.typical + t[:, np.newaxis] * line[rows] for t in (piece.start, piece.end)
+                    self.typical + edges[rows, at, np.newaxis] * way[rows] for at in (k, k + 1)
                 )
-                inside = _between(self._line(i, LeafOdds(leaf)), begin, end)
-                inside *= share[leaf.columns, np.newaxis]
-                found[rows[:, np.newaxis], leaf.columns] += inside
-
-    def _add_jumps(
-        self, found: Array, share: Array, first: int, visits: Visits, line: Array
-    ) -> None:
-        """Add what columns add that are cut between leaves of a tree."""
-        for jump in _jumps(visits):
-            places = self.typical + jump.time[:, np.newaxis] * line[jump.rows]
-            for sign, leaves in ((-1, jump.before), (1, jump.after)):
-                for i in np.unique(leaves):
-                    own = leaves == i
-                    change = sign * share * self._projections(int(i) + first, places[own])
-                    rows = jump.rows[own, np.newaxis]
-                    pairs = np.arange(len(self.machine.pairs))
-                    found[rows, pairs, jump.columns[own, np.newaxis]] += change
+                if len(leaf.columns):
+                    line = self.line(i + first, LeafOdds(leaf))
+                    inside = between(line, begin, end, self.settings)
+                    inside *= share[leaf.columns, np.newaxis]
+                    of_odds[rows[:, np.newaxis], leaf.columns] += inside
+            before = np.where(longer, leaves[:, k], before)
 
 
-class _Piece(NamedTuple):
-    """The parts of lines that lie in one leaf: which rows', from where to where (0 to 1)."""
+class Visits(NamedTuple):
+    """The leaves along lines; a visit that ends where it begins counts for nothing."""
 
-    leaf: int
-    rows: Array
-    start: Array
-    end: Array
-
-
-class _Jump(NamedTuple):
-    """Where lines pass from leaf to leaf: which rows', when, from where to where, by what cut."""
-
-    rows: Array
-    time: Array
-    before: Array
-    after: Array
-    columns: Array
+    leaves: Array  # (n, k)
+    edges: Array  # where each begins, and where the last ends   (n, k + 1)
+    columns: Array  # that are cut between them   (n, k − 1)
 
 
-Visits = tuple[Array, Array, Array]  # leaves (n, k), their ends (n, k + 1), columns cut (n, k − 1)
-
-
-def _visits(tree: Tree, typical: Array, line: Array) -> Visits:
-    """Leaves along each line from the typical row.
-
-    A visit that ends where it begins, or in the same leaf as the next, counts for nothing.
-    """
-    n, nodes = len(line), len(tree.columns)
-    along = line[:, tree.columns]
+def visits_of(tree: Tree, typical: Array, way: Array) -> Visits:
+    """Leaves along each line from the typical row."""
+    n, nodes = len(way), len(tree.columns)
+    along = way[:, tree.columns]
     times = np.full((n, nodes), 1.0)
     np.divide(tree.thresholds - typical[tree.columns], along, out=times, where=along != 0)
     times[~((times > 0) & (times < 1))] = 1.0
@@ -241,77 +238,55 @@ def _visits(tree: Tree, typical: Array, line: Array) -> Visits:
     leaves = np.empty((n, nodes + 1), np.intp)
     for k in range(nodes + 1):
         middle = (edges[:, k] + edges[:, k + 1]) / 2
-        leaves[:, k] = tree(typical + middle[:, np.newaxis] * line)
-    return leaves, edges, tree.columns[order]
+        leaves[:, k] = tree(typical + middle[:, np.newaxis] * way)
+    return Visits(leaves, edges, tree.columns[order])
 
 
-def _pieces(visits: Visits) -> Iterator[_Piece]:
-    """The parts of lines in each leaf; a line may be in a leaf more than once."""
-    leaves, edges, _ = visits
-    for k in range(leaves.shape[1]):
-        longer = edges[:, k + 1] > edges[:, k]
-        for leaf in np.unique(leaves[longer, k]):
-            rows = np.flatnonzero(longer & (leaves[:, k] == leaf))
-            yield _Piece(int(leaf), rows, edges[rows, k], edges[rows, k + 1])
-
-
-def _jumps(visits: Visits) -> Iterator[_Jump]:
-    """Where lines pass into another leaf."""
-    leaves, edges, columns = visits
-    last = leaves[:, 0]
-    for k in range(1, leaves.shape[1]):
-        longer = edges[:, k + 1] > edges[:, k]
-        rows = np.flatnonzero(longer & (leaves[:, k] != last))
-        if len(rows):
-            yield _Jump(rows, edges[rows, k], last[rows], leaves[rows, k], columns[rows, k - 1])
-        last = np.where(longer, leaves[:, k], last)
-
-
-def _between(leaf: _Line, start: Array, Z: Array) -> Array:
+def between(line: LineOfLeaf, start: Array, Z: Array, settings: ExplanationSettings) -> Array:
     """What each scaled column adds from some rows, or one, to others   (n, scores, d).
 
     The sum is the difference of scores.
     """
-    line = Z - start
-    project = partial(leaf.features.project, operators=leaf.folded)
-    ends = (project(np.broadcast_to(rows, Z.shape)) for rows in (Z, start))
-    above, below = (leaf.score.scores(projections).reshape(len(Z), -1) for projections in ends)
+    way, n = Z - start, len(Z)
+    below, above = (
+        line.score.scores(line.features.project(rows, line.folded)).reshape(n, -1)
+        for rows in (np.broadcast_to(start, Z.shape), Z)
+    )
     wanted = above - below
-    found = np.empty((*wanted.shape, Z.shape[1]))
-    n_segments, again = SEGMENTS, np.arange(len(Z))
-    while True:
+    added = np.empty((*wanted.shape, Z.shape[1]))
+    n_segments, again = settings.segments, np.arange(n)
+    while len(again) and n_segments <= settings.most_segments:
         begin = start if start.ndim == 1 else start[again]
-        found[again] = _integral(leaf, begin, line[again], n_segments)
-        missing, sizes = wanted - found.sum(axis=2), abs(found).sum(axis=2)
-        again = np.flatnonzero((abs(missing) > MISSED * sizes + LITTLE).any(axis=1))
+        added[again] = integral(line, begin, way[again], n_segments)
+        missing, sizes = wanted - added.sum(axis=2), abs(added).sum(axis=2)
+        tolerated = settings.missed * sizes + settings.little
+        again = np.flatnonzero((abs(missing) > tolerated).any(axis=1))
         n_segments *= 2
-        if not len(again) or n_segments > MOST_SEGMENTS:
-            break
-    return _completed(found, wanted, line)
+    return completed(added, wanted, way)
 
 
-def _completed(found: Array, wanted: Array, line: Array) -> Array:
+def completed(added: Array, wanted: Array, way: Array) -> Array:
     """Contributions (n, scores, d) with what their sums miss shared among the columns."""
-    missing, sizes = wanted - found.sum(axis=2), abs(found).sum(axis=2)
-    # Where nearly everything is missing, what was found says little of how to share it.
+    missing, sizes = wanted - added.sum(axis=2), abs(added).sum(axis=2)
+    # Where nearly everything is missing, contributions say little of how to share it.
     unknown = (abs(missing) > sizes)[:, :, np.newaxis]
-    shares = np.where(unknown, abs(line)[:, np.newaxis], abs(found))
+    shares = np.where(unknown, abs(way)[:, np.newaxis], abs(added))
     total = shares.sum(axis=2)
     each = np.divide(missing, total, out=np.zeros_like(missing), where=total > 0)
-    return found + shares * each[:, :, np.newaxis]
+    return added + shares * each[:, :, np.newaxis]
 
 
-def _integral(leaf: _Line, begin: Array, line: Array, n_segments: int) -> Array:
-    """The sum over segments of mean slope of the scores · gradient · line   (n, scores, d)."""
+def integral(line: LineOfLeaf, begin: Array, way: Array, n_segments: int) -> Array:
+    """The sum over segments of mean slope of the scores · gradient · way   (n, scores, d)."""
     total: Any = 0.0
     # Shorter at both ends: near the typical row or the row itself scores may change fast.
     ends = (1 - np.cos(np.linspace(0, np.pi, n_segments + 1))) / 2
-    features, folded = leaf.features, leaf.folded
-    start = features.project(np.broadcast_to(begin, line.shape), folded)
+    features, folded = line.features, line.folded
+    start = features.project(np.broadcast_to(begin, way.shape), folded)
     for a, b in pairwise(ends):
-        end = features.project(begin + b * line, folded)
-        half = (b - a) / 2 * line
-        gradient = features.gradient(begin + (a + b) / 2 * line, leaf.operators, half)
-        total = total + (b - a) * leaf.score.through(start, end, gradient.transpose(1, 0, 2))
+        end = features.project(begin + b * way, folded)
+        half = (b - a) / 2 * way
+        gradient = features.gradient(begin + (a + b) / 2 * way, line.operators, half)
+        total = total + (b - a) * line.score.through(start, end, gradient.transpose(1, 0, 2))
         start = end
-    return total * line[:, np.newaxis]
+    return total * way[:, np.newaxis]

@@ -19,13 +19,12 @@ from scipy.special import expit, log_expit
 
 from ..columns.statistics import worth
 from ..shapes import FINITE, LARGEST_LOG, Count, Indices, Logs, Numbers, OneOf
+from ..tolerances import TINY
 from .coupling import couple, mean_slopes
 from .decision import Curve, divergence
 
 Array = np.ndarray[Any, Any]
 Diagnostic = Annotated[str, OneOf("degenerate", "one row", "not cross-fitted")]
-
-TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,8 +112,8 @@ class Decision:
             slopes[:, 0, p] = curve.slope((start[:, p] + end[:, p]) / 2)
         if len(self.pairs) == 1:
             return slopes
-        odds = self.log_odds(start), self.log_odds(end)
-        return mean_slopes(*odds, self.pairs, len(self.log_priors)) * slopes
+        odds, odds_at_end = self.log_odds(start), self.log_odds(end)
+        return mean_slopes(odds, odds_at_end, self.pairs, len(self.log_priors)) * slopes
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +129,13 @@ class Leaf:
     shrinkage: Annotated[Array, Numbers(None, least=0, most=1)]  # ε of each class
     ridges: Annotated[Array, Numbers("k")]  # added to Σ's diagonal
 
-    def projections(self, own: Array) -> Array:
+    def projections(self, by_operators: Array) -> Array:
         """The projections of rows from those by the leaf's operators (n, k)   (n, pairs)."""
-        found = np.empty((len(own), len(self.shifts)))
-        found[:] = self.shifts
-        for column, curve, t in zip(self.columns.tolist(), self.curves, own.T, strict=True):
-            found[:, column] += curve.log_ratio(t.astype(np.float64, copy=False))
-        return found
+        projections = np.empty((len(by_operators), len(self.shifts)))
+        projections[:] = self.shifts
+        for p, curve, t in zip(self.columns.tolist(), self.curves, by_operators.T, strict=True):
+            projections[:, p] += curve.log_ratio(t.astype(np.float64, copy=False))
+        return projections
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,11 +161,11 @@ class Machine(Decision):
         counted among them, have as low a probability. Rows that came often weigh more, but all of
         them together no more than there are.
         """
-        found = self.at_equal_priors().log_probabilities(projections)
-        kept = np.empty(found.shape, dtype=bool)
-        for c, (scores, counts) in enumerate(part.T for part in self.held_out):
+        log_p = self.at_equal_priors().log_probabilities(projections)
+        in_set = np.empty(log_p.shape, dtype=bool)
+        for c, (scores, counts) in enumerate(held.T for held in self.held_out):
             below = np.concatenate([[0.0], np.cumsum(counts)])
             below *= min(worth(counts), len(counts)) / max(below[-1], TINY)
-            lower = below[np.searchsorted(scores, found[:, c], side="right")]
-            kept[:, c] = lower + 1 > miss * (below[-1] + 1)
-        return kept
+            lower = below[np.searchsorted(scores, log_p[:, c], side="right")]
+            in_set[:, c] = lower + 1 > miss * (below[-1] + 1)
+        return in_set

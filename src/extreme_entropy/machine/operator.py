@@ -21,15 +21,10 @@ import numpy as np
 from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
-from ..moments.summary import MARGIN, ClassMoments
+from ..moments.summary import ClassMoments
+from ..tolerances import OUTSIDE_RANGE, SINGULAR, SUM_MARGIN, WHITENED_ROUNDING
 
 Array = np.ndarray[Any, Any]
-
-# Means that differ by less than this share of their size differ by rounding alone, which whitening
-# magnifies; sampled rows differ by far more.
-ROUNDING = 2.0**16 * np.finfo(float).eps
-# Per dimension: a matrix whose 1/cond is below this is singular but for rounding.
-SINGULAR = 16 * np.finfo(float).eps
 
 
 class Shrunk(NamedTuple):
@@ -55,15 +50,15 @@ def shrink(moments: ClassMoments, shrinkage: str | float | None) -> Shrunk:
     target = np.trace(cov) / len(cov)
     cov *= 1.0 - epsilon
     cov.flat[:: len(cov) + 1] += epsilon * target
-    share = ROUNDING + MARGIN * moments.n_error / (moments.n or 1.0)
+    share = WHITENED_ROUNDING + SUM_MARGIN * moments.n_error / (moments.n or 1.0)
     noise = share * float(np.linalg.norm(moments.mean))
     return Shrunk(moments.rows, moments.mean, cov, float(epsilon), noise, error_of(moments))
 
 
 def error_of(moments: ClassMoments) -> float:
     """Variances of a class that are no larger may be those of equal rows, but for rounding."""
-    left = MARGIN * moments.scatter_error / (moments.n or 1.0)
-    return max(left, ROUNDING**2 * float(moments.mean @ moments.mean))
+    left = SUM_MARGIN * moments.scatter_error / (moments.n or 1.0)
+    return max(left, WHITENED_ROUNDING**2 * float(moments.mean @ moments.mean))
 
 
 def ledoit_wolf(cov: Array, moments: ClassMoments) -> tuple[float, float]:
@@ -71,7 +66,7 @@ def ledoit_wolf(cov: Array, moments: ClassMoments) -> tuple[float, float]:
     n = moments.n or 1.0
     size = float(np.vdot(cov, cov))
     noise = moments.quartic / n - size
-    noise = 0.0 if noise <= MARGIN * moments.quartic_error / n else noise
+    noise = 0.0 if noise <= SUM_MARGIN * moments.quartic_error / n else noise
     return noise / (moments.rows or 1.0), size - float(np.trace(cov)) ** 2 / len(cov)
 
 
@@ -105,17 +100,16 @@ def operators_of(
     covariance = negative.covariance + positive.covariance
     difference, error = positive.mean - negative.mean, negative.error + positive.error
     spread = float(np.sqrt(max(np.trace(covariance), 0.0)))  # of equal rows less, by rounding
-    noise = negative.noise + positive.noise + ROUNDING * spread
+    noise = negative.noise + positive.noise + WHITENED_ROUNDING * spread
     diagonal = covariance.diagonal().copy()
     shrunk = sum(c.epsilon * np.trace(c.covariance) / len(c.mean) for c in (negative, positive))
-    betas, added = [], []
-    for ridge in ridges:
-        more = float(ridge.absolute + ridge.relative * diagonal.mean())
-        covariance.flat[:: len(covariance) + 1] = diagonal + more
-        least = float(shrunk + more)
+    added = np.array([ridge.absolute + ridge.relative * diagonal.mean() for ridge in ridges])
+    betas = []
+    for addend in added.tolist():
+        covariance.flat[:: len(covariance) + 1] = diagonal + addend
+        least = float(shrunk + addend)
         betas.append(solve_operator(covariance, difference, noise, least, error))
-        added.append(more)
-    return np.array(betas), np.array(added)
+    return np.array(betas), added
 
 
 def solve_operator(
@@ -158,11 +152,12 @@ def _pseudo_solve(covariance: Array, difference: Array, error: float) -> Array:
     those decide alone; otherwise it is Σ⁺m.
     """
     values, vectors = eigh(covariance, check_finite=False)
-    kept = values > max(SINGULAR * len(values) * values[-1], error)
-    if not kept.any():
+    positive = values > max(SINGULAR * len(values) * values[-1], error)
+    if not positive.any():
         return difference
-    inside = vectors[:, kept].T @ difference
-    outside = difference - vectors[:, kept] @ inside
-    if np.linalg.norm(outside) > 1e-6 * np.linalg.norm(difference):
+    values, vectors = values[positive], vectors[:, positive]
+    inside = vectors.T @ difference
+    outside = difference - vectors @ inside
+    if np.linalg.norm(outside) > OUTSIDE_RANGE * np.linalg.norm(difference):
         return outside
-    return vectors[:, kept] @ (inside / values[kept])
+    return vectors @ (inside / values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..features.feature_map import FeatureMap
-from ..features.layers import Features, Room
+from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
 from .explanation import explain
 from .machine import Decision, Leaf, Machine
@@ -27,10 +27,14 @@ class ClassesInSet(NamedTuple):
 
 Answer = Literal["projection", "decision", "label", "probability", "log probability"] | ClassesInSet
 
-FEW_ROWS = 64  # are projected at once, without the cost of threads
+
+def are_few(n: int) -> bool:
+    """Whether so many rows are projected at once, without the cost of threads."""
+    return n <= 64
 
 
-class ReadyLeaf(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ReadyLeaf:
     """A leaf in single or double precision, with β folded into its hidden layers."""
 
     leaf: Leaf
@@ -38,20 +42,34 @@ class ReadyLeaf(NamedTuple):
     operators: list[Array]
     share: Array  # how much its tree counts for each pair   (pairs,)
 
-    def __call__(self, Z: Array, room: Room | None = None) -> Array:
+    def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
         """What the leaf adds to the projections of scaled rows   (n, pairs)."""
-        own = np.empty((len(Z), 0))
+        projections = np.empty((len(Z), 0))
         if self.leaf.curves:
-            own = self.features.project(Z, self.operators, room)
-        return self.share * self.leaf.projections(own)
+            projections = self.features.project(Z, self.operators, buffers)
+        return self.share * self.leaf.projections(projections)
 
 
-class Ready(NamedTuple):
-    """All leaves in one precision; trees that do not count are left out of both lists."""
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """All leaves in one precision; trees that do not count are left out of `uncut` and `cut`."""
 
     leaves: list[ReadyLeaf]
     uncut: list[ReadyLeaf]  # of trees that have one leaf
     cut: list[int]  # trees that have more
+
+    @classmethod
+    def of(cls, phi: FeatureMap, machine: Machine, dtype: np.dtype[Any]) -> Ready:
+        """Whitening is folded into β, so that a row costs one layer and one product."""
+        shares, leaves = np.repeat(machine.shares, phi.n_leaves, axis=0), []
+        for leaf, features, share in zip(machine.leaves, phi.leaves, shares, strict=True):
+            hidden = Features(tuple(replace(part, whitening=None) for part in features.parts))
+            operators = features.folded(leaf.operators, dtype)
+            leaves.append(ReadyLeaf(leaf, hidden.in_precision(dtype), operators, share))
+        first, sizes = np.cumsum((0, *phi.n_leaves)), phi.n_leaves
+        counted = [t for t, share in enumerate(machine.shares) if share.any()]
+        uncut = [leaves[first[t]] for t in counted if sizes[t] == 1]
+        return cls(leaves, uncut, [t for t in counted if sizes[t] > 1])
 
 
 @dataclass(frozen=True)
@@ -61,64 +79,52 @@ class Predictor:
     feature_map: FeatureMap
     machine: Machine
     classes: Array
-    ready: dict[str, Ready] = field(default_factory=dict, repr=False)  # when first needed
+    ready: dict[str, Ready] = field(init=False, repr=False)  # in single and double precision
+
+    def __post_init__(self) -> None:
+        with np.errstate(over="ignore"):  # numbers that single precision lacks, and may not need
+            ready = {c: Ready.of(self.feature_map, self.machine, np.dtype(c)) for c in "fd"}
+        object.__setattr__(self, "ready", ready)
+
+    def __reduce__(self) -> Any:
+        """Without what can be made again."""
+        return Predictor, (self.feature_map, self.machine, self.classes)
 
     def project(self, X: Any, execute: Executor = serial) -> Array:
         """Projections of rows, averaged over trees, for each pair of classes   (n, pairs)."""
-        n, (leaves, uncut, cut) = X.shape[0], self.in_precision(X.dtype)
-        execute = serial if n <= FEW_ROWS else execute
+        n, ready = X.shape[0], self.ready[X.dtype.char]
         total = np.zeros((n, len(self.machine.pairs)))
-        if n <= FEW_ROWS and not cut:  # one chunk: what is left is the cost of the calls themselves
-            Z = self.feature_map.scaled(dense(X))
-            for ready in uncut:
-                total += ready(Z)
-            return total
-        if uncut:
-            for _ in execute([partial(self._add, total, X, s, uncut) for s in row_slices(n)]):
+        if are_few(n):
+            execute = serial
+            if not ready.cut:  # one chunk: what is left is the cost of the calls themselves
+                Z = self.feature_map.scaled(dense(X))
+                for leaf in ready.uncut:
+                    total += leaf(Z)
+                return total
+        if ready.uncut:
+            tasks = [partial(self._add, total, X, s, ready.uncut) for s in row_slices(n)]
+            for _ in execute(tasks):
                 pass
-        if cut:
-            at = self.feature_map.leaves_of(X, execute)
-            for tree in cut:
-                tasks = [
-                    partial(self._add, total, X, rows, [leaves[i]])
-                    for i, rows in _rows_of_leaves(at[tree])
-                ]
-                for _ in execute(tasks):
-                    pass
+        at = self.feature_map.leaves_of(X, execute) if ready.cut else ()
+        for tree in ready.cut:
+            of_leaves = _rows_of_leaves(at[tree])
+            tasks = [partial(self._add, total, X, rows, [ready.leaves[i]]) for i, rows in of_leaves]
+            for _ in execute(tasks):
+                pass
         return total
 
     def _add(self, total: Array, X: Any, rows: slice | Array, leaves: list[ReadyLeaf]) -> None:
         """Add what leaves add to the projections of rows: the work of one task."""
         X = X[rows]
-        parts = chunks(*X.shape, max(ready.features.h for ready in leaves))
-        longest = parts[0].stop if len(parts) > 1 else 0
-        rooms = [ready.features.room(longest, X.dtype) if longest else None for ready in leaves]
-        own = np.zeros((X.shape[0], total.shape[1]))
+        parts = chunks(*X.shape, max(leaf.features.h for leaf in leaves))
+        n = parts[0].stop if len(parts) > 1 else 0
+        buffers = [leaf.features.buffers(n, X.dtype) if n else None for leaf in leaves]
+        added = np.zeros((X.shape[0], total.shape[1]))
         for chunk in parts:
             Z = self.feature_map.scaled(dense(X[chunk]))
-            for ready, room in zip(leaves, rooms, strict=True):
-                own[chunk] += ready(Z, room)
-        total[rows] += own
-
-    def in_precision(self, dtype: np.dtype[Any]) -> Ready:
-        """The leaves in this precision."""
-        if dtype.char not in self.ready:
-            phi, machine = self.feature_map, self.machine
-            shares = np.repeat(machine.shares, phi.n_leaves, axis=0)
-            leaves = [
-                ReadyLeaf(
-                    leaf,
-                    features.in_precision(dtype),
-                    features.folded(leaf.operators, dtype),
-                    share,
-                )
-                for leaf, features, share in zip(machine.leaves, phi.leaves, shares, strict=True)
-            ]
-            first, sizes = np.cumsum((0, *phi.n_leaves)), phi.n_leaves
-            counted = [t for t, share in enumerate(machine.shares) if share.any()]
-            uncut = [leaves[first[t]] for t in counted if sizes[t] == 1]
-            self.ready[dtype.char] = Ready(leaves, uncut, [t for t in counted if sizes[t] > 1])
-        return self.ready[dtype.char]
+            for leaf, memory in zip(leaves, buffers, strict=True):
+                added[chunk] += leaf(Z, memory)
+        total[rows] += added
 
     def explain(self, X: Any, execute: Executor = serial) -> Array:
         """What each column adds to the scores of checked rows   (n, d) or (n, classes, d)."""
@@ -130,10 +136,6 @@ class Predictor:
         if isinstance(kind, ClassesInSet):
             return self.machine.in_set(projections, kind.miss)
         return answer(self.machine, self.classes, kind, projections)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Without what can be made again."""
-        return {**self.__dict__, "ready": {}}
 
 
 def _rows_of_leaves(leaves: Array) -> Iterator[tuple[int, Array]]:
@@ -163,16 +165,16 @@ def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor =
     All are of one precision.
     """
     n, features = X.shape[0], phi.only()
-    if n <= FEW_ROWS:
+    if are_few(n):
         return features.project(phi.scaled(dense(X)), operators)
     projections = np.empty((n, operators[0].shape[1]), X.dtype)
 
     def fill(rows: slice) -> None:
         parts = chunks(rows.stop - rows.start, X.shape[1], features.h)
-        room = features.room(parts[0].stop, X.dtype)
+        buffers = features.buffers(parts[0].stop, X.dtype)
         for chunk in parts:
-            own = slice(rows.start + chunk.start, rows.start + chunk.stop)
-            projections[own] = features.project(phi.scaled(dense(X[own])), operators, room)
+            part = slice(rows.start + chunk.start, rows.start + chunk.stop)
+            projections[part] = features.project(phi.scaled(dense(X[part])), operators, buffers)
 
     for _ in execute(partial(fill, s) for s in row_slices(n)):
         pass

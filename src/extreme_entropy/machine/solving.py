@@ -10,7 +10,8 @@ the one that is best by the paper's own criterion, (m₊−m₋)²/(S₊+S₋), 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
@@ -19,19 +20,13 @@ import numpy as np
 
 from ..engines.threads import Executor, serial
 from ..moments.summary import ClassMoments, FoldMoments, without
+from ..tolerances import PROJECTION_ROUNDING, VARIANCE_FLOOR, WEIGHT_ROUNDING
 from .decision import GaussianPair, Line
 from .machine import Leaf, Machine
 from .operator import Ridge, Shrunk, error_of, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
-
-SHARES = (0.0, 0.03, 0.3, 3.0)  # of tr(Σ)/h, tried by ridge="auto"
-FEWEST_FOLDS = 3  # in which a class must have rows for its held-out variance to be used
-ONE_ROW = 1 + 1e-9  # weights may be worth more than one row by rounding
-# A class whose projections do not vary gets this share of the other's variance, or of the squared
-# gap between the means.
-VARIANCE_FLOOR = 1e-6
-ROUNDING = 1e-9  # of a projection
+Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,12 +36,22 @@ class Method:
     shrinkage: str | float | None = "ledoit-wolf"
     ridge: float | str = "auto"
     cross_fitted: bool = True
+    # Of tr(Σ)/h, tried by ridge="auto". Fewer lose where classes overlap, more cost factorisations.
+    ridge_shares: tuple[float, ...] = (0.0, 0.03, 0.3, 3.0)
+    fewest_folds: int = 3  # in which a class must have rows for its held-out variance to be used
+
+    @property
+    def ridges(self) -> list[Ridge]:
+        """Those that are tried, or the one that is asked for."""
+        if self.ridge == "auto":
+            return [Ridge(relative=share) for share in self.ridge_shares]
+        return [Ridge(float(self.ridge))]
 
 
 class Solution(NamedTuple):
     """The operators of all pairs of classes, and the Gaussians of their projections."""
 
-    pairs: tuple[tuple[int, int], ...]
+    pairs: Pairs
     operators: Array  # β of each pair              (pairs, h)
     gaussians: tuple[GaussianPair, ...]
     shrinkage: Array  # ε of each class             (classes,)
@@ -63,22 +68,22 @@ def solve(
     execute: Executor = serial,
 ) -> Machine:
     """The machine of one leaf, the paper's, from moments in which every class has rows."""
-    found = solve_moments(moments, method, execute)
-    k = len(found.pairs)
+    solution = solve_moments(moments, method, execute)
+    k = len(solution.pairs)
     leaf = Leaf(
-        found.operators,
-        np.arange(k),
-        (Line(1.0),) * k,
-        np.zeros(k),
-        found.shrinkage,
-        found.ridges,
+        operators=solution.operators,
+        columns=np.arange(k),
+        curves=(Line(1.0),) * k,
+        shifts=np.zeros(k),
+        shrinkage=solution.shrinkage,
+        ridges=solution.ridges,
     )
     return Machine(
-        pairs=found.pairs,
-        curves=found.gaussians,
+        pairs=solution.pairs,
+        curves=solution.gaussians,
         log_priors=log_priors,
         log_costs=log_costs,
-        diagnostics=found.diagnostics,
+        diagnostics=solution.diagnostics,
         leaves=(leaf,),
         shares=np.ones((1, k)),
     )
@@ -90,54 +95,62 @@ def solve_moments(moments: FoldMoments, method: Method, execute: Executor = seri
     A numeric `ridge` is added to the diagonal of Σ. "auto" and `cross_fitted` need folds: without
     them nothing is held out, and both are as if not asked for.
     """
-    pairs = tuple(combinations(range(moments.n_classes), 2))
-    totals = [moments.of_class(c) for c in range(moments.n_classes)]
+    totals = moments.totals
     classes = [shrink(total, method.shrinkage) for total in totals]
-    auto = method.ridge == "auto"
-    ridges = [Ridge(relative=share) for share in SHARES] if auto else [Ridge(float(method.ridge))]
-    cross_fitted = method.cross_fitted and moments.n_folds > 1
-    best, held_out, by_fold = 0, None, None
-    if moments.n_folds > 1 and (cross_fitted or auto):
-        tasks = (
-            partial(project_fold, moments, fold, totals, pairs, method.shrinkage, ridges)
-            for fold in range(moments.n_folds)
-        )
-        folds = list(execute(tasks))
-        held_out = HeldOut.pooled(np.stack([fold.stats for fold in folds]))
-        best = held_out.best
-        by_fold = FoldOperators(
-            np.stack([fold.operators[best] for fold in folds]),
-            np.stack([fold.middles[best] for fold in folds]),
-        )
-        del folds
-    solved = [operators_of(classes[i], classes[j], [ridges[best]]) for i, j in pairs]
-    operators, added = (np.concatenate(found) for found in zip(*solved, strict=True))
-    diagnostics = ["degenerate"] * (not operators.any(axis=1).all())
-    diagnostics += ["one row"] * any(c.rows <= ONE_ROW for c in classes)
-    gaussians = []
-    for p, ((i, j), beta) in enumerate(zip(pairs, operators, strict=True)):
-        if held_out is None or not cross_fitted or not beta.any():
-            gaussians.append(_training_gaussians(beta, classes[i], classes[j]))
-        elif held_out.folds[best, p].min() < FEWEST_FOLDS:
-            diagnostics.append("not cross-fitted")
-            gaussians.append(_training_gaussians(beta, classes[i], classes[j]))
-        else:
-            middle = float(beta @ (classes[i].mean + classes[j].mean)) / 2
-            m0, m1 = (middle + held_out.means[best, p]).tolist()
-            s0, s1 = held_out.variances[best, p].tolist()
-            gaussians.append(GaussianPair((m0, m1), floored(s0, s1, m1 - m0)))
-    if by_fold is not None:  # about the midpoint of the whole instead of each fold's own
-        means = np.array([classes[i].mean + classes[j].mean for i, j in pairs])
-        by_fold = replace(by_fold, shifts=np.vecdot(operators, means) / 2 - by_fold.shifts)
+    folds = project_folds(moments, totals, method, execute)
+    held_out = HeldOut.pooled(folds) if folds else None
+    best = 0 if held_out is None else held_out.best
+    solve_pair = partial(
+        _solve_pair,
+        ridge=method.ridges[best],
+        held_out=held_out if method.cross_fitted else None,
+        fewest_folds=method.fewest_folds,
+    )
+    pairs = tuple(combinations(range(len(classes)), 2))
+    solved = [solve_pair(p, classes[i], classes[j]) for p, (i, j) in enumerate(pairs)]
+    middles = np.array([pair.middle for pair in solved])
     return Solution(
         pairs,
-        operators,
-        tuple(gaussians),
+        np.array([pair.beta for pair in solved]),
+        tuple(pair.gaussians for pair in solved),
         np.array([c.epsilon for c in classes]),
-        added,
-        tuple(dict.fromkeys(diagnostics)),
-        by_fold,
+        np.array([pair.ridge for pair in solved]),
+        tuple(dict.fromkeys(code for pair in solved for code in pair.diagnostics)),
+        FoldOperators.of(folds, best, middles) if folds else None,
     )
+
+
+class SolvedPair(NamedTuple):
+    """The operator of two classes, and the Gaussians of its projections."""
+
+    beta: Array
+    ridge: float  # added to Σ's diagonal
+    middle: float  # between the means of both classes
+    gaussians: GaussianPair
+    diagnostics: list[str]
+
+
+def _solve_pair(
+    p: int,
+    negative: Shrunk,
+    positive: Shrunk,
+    ridge: Ridge,
+    held_out: HeldOut | None,
+    fewest_folds: int,
+) -> SolvedPair:
+    """The operator of pair p, and the Gaussians of held-out rows or, without them, the paper's."""
+    betas, added = operators_of(negative, positive, [ridge])
+    beta, gaussians, diagnostics = betas[0], None, list[str]()
+    middle = float(beta @ (negative.mean + positive.mean)) / 2
+    if is_one_row(negative.rows) or is_one_row(positive.rows):
+        diagnostics.append("one row")
+    if not beta.any():
+        diagnostics.append("degenerate")
+    elif held_out is not None:
+        gaussians = held_out.gaussians(p, middle, fewest_folds)
+        diagnostics += ["not cross-fitted"] * (gaussians is None)
+    gaussians = gaussians or _training_gaussians(beta, negative, positive)
+    return SolvedPair(beta, float(added[0]), middle, gaussians, diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,65 +160,47 @@ class FoldOperators:
     operators: Array  # (folds, pairs, h)
     shifts: Array  # of their projections to where those of all folds lie   (folds, pairs)
 
+    @classmethod
+    def of(cls, folds: Sequence[FoldProjections], ridge: int, middles: Array) -> FoldOperators:
+        """Those of a ridge, about the midpoints of the whole instead of each fold's own."""
+        shifts = middles - np.stack([fold.middles[ridge] for fold in folds])
+        return cls(np.stack([fold.operators[ridge] for fold in folds]), shifts)
+
     def __call__(self, H: Array, folds: Array) -> Array:
         """Projections of features H (n, h) of rows in these folds, each held out   (n, pairs)."""
         projections = np.empty((len(H), self.operators.shape[1]))
         for k in np.unique(folds):
-            own = folds == k
-            projections[own] = H[own] @ self.operators[k].T + self.shifts[k]
+            inside = folds == k
+            projections[inside] = H[inside] @ self.operators[k].T + self.shifts[k]
         return projections
 
 
-class HeldOut(NamedTuple):
-    """Projections of held-out rows, pooled over folds   (ridges, pairs, 2) each."""
-
-    n: Array
-    means: Array  # about the midpoint of each operator
-    variances: Array
-    folds: Array  # that held rows of the class
-    # (m₊−m₋)/√(S₊+S₋), the root of what β maximises, averaged over the pairs   (ridges,)
-    separations: Array
-
-    @classmethod
-    def pooled(cls, folds: Array) -> HeldOut:
-        """From n, mean and variance within each fold   (folds, ridges, pairs, 2, 3)."""
-        n, means, variances = np.moveaxis(folds, -1, 0)
-        total = n.sum(axis=0)
-        share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
-        mean = (share * means).sum(axis=0)
-        variance = (share * (variances + (means - mean) ** 2)).sum(axis=0)
-        gaps = mean[..., 1] - mean[..., 0]
-        # Between equal rows a gap is rounding (β is scaled so that training means are 2 apart).
-        gaps[abs(gaps) <= ROUNDING * (1 + abs(mean).sum(axis=-1))] = 0.0
-        # A variance may be 0, or 0 but for rounding, and that must not matter.
-        both = variance.sum(axis=2) + (VARIANCE_FLOOR * gaps) ** 2
-        known = (total > 0).all(axis=2) & (both > 0)
-        gaps = np.divide(gaps, np.sqrt(both), out=np.zeros_like(gaps), where=known)
-        separations = gaps.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
-        return cls(total, mean, variance, (n > 0).sum(axis=0), separations)
-
-    @property
-    def best(self) -> int:
-        """The ridge that separates best; of those that are equal but for rounding, the first."""
-        most = self.separations.max()
-        return int(np.argmax(self.separations >= most - 1e-9 * abs(most)))
-
-
-class FoldProjections(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoldProjections:
     """Projections of one fold's rows by operators that have not seen them, for each ridge."""
 
-    stats: Array  # n, mean and variance of each class   (ridges, pairs, 2, 3)
+    n: Array  # rows of each class   (ridges, pairs, 2)
+    means: Array  # of their projections, about the midpoint of the operator
+    variances: Array
     operators: Array  # (ridges, pairs, h)
     middles: Array  # between the means of the two classes   (ridges, pairs)
 
 
-def project_fold(
+def project_folds(
     moments: FoldMoments,
-    fold: int,
-    totals: list[ClassMoments],
-    pairs: tuple[tuple[int, int], ...],
-    shrinkage: str | float | None,
-    ridges: list[Ridge],
+    totals: Sequence[ClassMoments],
+    method: Method,
+    execute: Executor = serial,
+) -> list[FoldProjections]:
+    """Each fold's rows, held out; none where there is one fold, or nobody asks for them."""
+    n_folds = len(moments.cells[0])
+    if n_folds == 1 or not (method.cross_fitted or method.ridge == "auto"):
+        return []
+    return list(execute(partial(project_fold, moments, totals, k, method) for k in range(n_folds)))
+
+
+def project_fold(
+    moments: FoldMoments, totals: Sequence[ClassMoments], fold: int, method: Method
 ) -> FoldProjections:
     """A fold's rows, projected by operators that have not seen them.
 
@@ -214,26 +209,75 @@ def project_fold(
     inside = [folds[fold] for folds in moments.cells]
     outside = []
     for total, folds in zip(totals, moments.cells, strict=True):
-        others = (part for k, part in enumerate(folds) if k != fold)
-        outside.append(shrink(without(total, [folds[fold]], others), shrinkage))
-    found = np.zeros((len(ridges), len(pairs), 2, 3))
-    operators = np.zeros((len(ridges), len(pairs), len(inside[0].mean)))
-    all_middles = np.zeros((len(ridges), len(pairs)))
+        rest = without(total, [folds[fold]], (*folds[:fold], *folds[fold + 1 :]))
+        outside.append(shrink(rest, method.shrinkage))
+    pairs, ridges = list(combinations(range(len(totals)), 2)), method.ridges
+    shape = len(ridges), len(pairs)
+    n, means, variances = np.zeros((3, *shape, 2))
+    operators, middles = np.zeros((*shape, moments.h)), np.zeros(shape)
     for p, pair in enumerate(pairs):
         a, b = (outside[c] for c in pair)
         if not (a.rows and b.rows and any(inside[c].n for c in pair)):
             continue
         betas, _ = operators_of(a, b, ridges)
-        middles = betas @ (a.mean + b.mean) / 2
-        operators[:, p], all_middles[:, p] = betas, middles
-        for side, own in enumerate(inside[c] for c in pair):
-            if own.n:
-                found[:, p, side, 0] = own.n * betas.any(axis=1)
-                found[:, p, side, 1] = betas @ own.mean - middles
-                variances = np.vecdot(betas @ own.scatter, betas) / own.n
-                known = variances > error_of(own) * np.vecdot(betas, betas)
-                found[:, p, side, 2] = np.where(known, variances, 0.0)
-    return FoldProjections(found, operators, all_middles)
+        operators[:, p], middles[:, p] = betas, betas @ (a.mean + b.mean) / 2
+        for side, held in enumerate(inside[c] for c in pair):
+            if held.n:
+                n[:, p, side] = held.n * betas.any(axis=1)
+                means[:, p, side] = betas @ held.mean - middles[:, p]
+                spread = np.vecdot(betas @ held.scatter, betas) / held.n
+                known = spread > error_of(held) * np.vecdot(betas, betas)
+                variances[:, p, side] = np.where(known, spread, 0.0)
+    return FoldProjections(n, means, variances, operators, middles)
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOut:
+    """Projections of held-out rows, pooled over folds   (ridges, pairs, 2) each."""
+
+    means: Array  # about the midpoint of each operator
+    variances: Array
+    folds: Array  # that held rows of the class
+    # (m₊−m₋)/√(S₊+S₋), the root of what β maximises, averaged over the pairs   (ridges,)
+    separations: Array
+    best: int  # the ridge that separates best; of those equal but for rounding, the first
+
+    @classmethod
+    def pooled(cls, folds: Sequence[FoldProjections]) -> HeldOut:
+        """From n, mean and variance within each fold."""
+        n, means = np.stack([fold.n for fold in folds]), np.stack([fold.means for fold in folds])
+        variances = np.stack([fold.variances for fold in folds])
+        total = n.sum(axis=0)
+        share = np.divide(n, total, out=np.zeros_like(n), where=total > 0)
+        mean = (share * means).sum(axis=0)
+        variance = (share * (variances + (means - mean) ** 2)).sum(axis=0)
+        gaps = mean[..., 1] - mean[..., 0]
+        # Between equal rows a gap is rounding (β is scaled so that training means are 2 apart).
+        gaps[abs(gaps) <= PROJECTION_ROUNDING * (1 + abs(mean).sum(axis=-1))] = 0.0
+        # A variance may be 0, or 0 but for rounding, and that must not matter.
+        both = variance.sum(axis=2) + (VARIANCE_FLOOR * gaps) ** 2
+        known = (total > 0).all(axis=2) & (both > 0)
+        gaps = np.divide(gaps, np.sqrt(both), out=np.zeros_like(gaps), where=known)
+        separations = gaps.sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        most = separations.max()
+        best = int(np.argmax(separations >= most - PROJECTION_ROUNDING * abs(most)))
+        return cls(mean, variance, (n > 0).sum(axis=0), separations, best)
+
+    def gaussians(self, pair: int, middle: float, fewest_folds: int) -> GaussianPair | None:
+        """N(m±, S±) of a pair under the best ridge, about the midpoint of its operator.
+
+        None where a class has rows in too few folds.
+        """
+        if self.folds[self.best, pair].min() < fewest_folds:
+            return None
+        m0, m1 = (middle + self.means[self.best, pair]).tolist()
+        s0, s1 = self.variances[self.best, pair].tolist()
+        return GaussianPair((m0, m1), floored(s0, s1, m1 - m0))
+
+
+def is_one_row(rows: Any) -> Any:
+    """Which numbers of rows are one; weights may be worth more than one row by rounding."""
+    return rows <= 1 + WEIGHT_ROUNDING
 
 
 def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> GaussianPair:
@@ -246,7 +290,7 @@ def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> Gaus
         s if s > c.error * float(beta @ beta) else 0.0 for s, c in ((s0, negative), (s1, positive))
     )
     # The variance of one row is unknown: it borrows the other class's.
-    s0, s1 = s0 if negative.rows > ONE_ROW else s1, s1 if positive.rows > ONE_ROW else s0
+    s0, s1 = s1 if is_one_row(negative.rows) else s0, s0 if is_one_row(positive.rows) else s1
     return GaussianPair((m0, m1), floored(s0, s1, m1 - m0))
 
 

@@ -2,32 +2,40 @@
 
 A row's key is a hash of its content and class. Keys below 2^(64 − level) are kept, each with the
 weight of its rows, Σw, and with Σ min(w, w²), which tells whether a part of a row is to be taken
-out that never came alone. The level is the least at which no more than `MOST` keys are below, so
+out that never came alone. The level is the least at which no more than `most_keys` are below, so
 that sketches add up to the sketch of all rows, in any order. Among N distinct rows a share of
-min(1, MOST/N) to half of that is kept: k rows that were never learnt are all taken for learnt with
-probability (1 − share)^k, and never where N is at most `MOST`, but for rows that share a hash.
+min(1, most/N) to half of that is kept: k rows that were never learnt are all taken for learnt with
+probability (1 − share)^k, and never where N is at most `most_keys`, but for rows that share a hash.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from ..shapes import SMALLEST, Indices, Numbers
+from ..tolerances import WEIGHT_ROUNDING
 
 Array = np.ndarray[Any, Any]
+S = TypeVar("S", bound="RowSketch")
 
-MOST = 2**18  # keys, of 24 bytes each
-COINCIDENCE = 1e-6  # probability below which rows that were learnt are not known by chance
-ROUNDING = 1e-9  # of a weight: sums of the same weights in another order
+
+@dataclass(frozen=True, slots=True)
+class SketchSettings:
+    """Which rows are remembered."""
+
+    most_keys: int = 2**18  # of 24 bytes each
+    coincidence: float = 1e-6  # probability below which rows learnt are not known by chance
 
 
 @dataclass(frozen=True, slots=True)
 class RowSketch:
     """The keys below a bound, and what was learnt of each."""
+
+    settings: ClassVar[SketchSettings] = SketchSettings()
 
     level: Annotated[int, Indices(most=63)]
     keys: Annotated[Array, Indices("keys", most=2.0**64, increasing=True)]  # uint64
@@ -35,47 +43,57 @@ class RowSketch:
     # Σ min(w, w²), which are the weights where none is below one.
     squares: Annotated[Array, Numbers("keys", least=0)]
 
-    def with_rows(self, keys: Array, weight: Array | None = None) -> RowSketch:
+    @classmethod
+    def empty(cls) -> Self:
+        """The sketch of no rows: the identity of `+`."""
+        return cls(0, np.empty(0, np.uint64), np.empty(0), np.empty(0))
+
+    def with_rows(self, keys: Array, weight: Array | None = None) -> Self:
         """The sketch after more rows with these keys and weights."""
-        sketch = self
-        for start in range(0, len(keys), MOST):  # each some may raise the level for the next
-            some = keys[start : start + MOST]
-            own = np.flatnonzero(_below(some, sketch.level))
-            some = some[own]
+        sketch, most = self, self.settings.most_keys
+        for start in range(0, len(keys), most):  # each part may raise the level for the next
+            part = keys[start : start + most]
+            low = np.flatnonzero(_below(part, sketch.level))
+            part = part[low]
             if weight is None:
-                distinct, counts = np.unique(some, return_counts=True)
-                more = squares = counts.astype(np.float64)
+                distinct, counts = np.unique(part, return_counts=True)
+                weights = squares = counts.astype(np.float64)
             else:
-                order = np.argsort(some)
-                distinct, starts = np.unique(some[order], return_index=True)
-                more = weight[start + own[order]].astype(np.float64)
-                squares = np.minimum(more, more**2)
+                order = np.argsort(part)
+                distinct, starts = np.unique(part[order], return_index=True)
+                weights = weight[start + low[order]].astype(np.float64)
+                squares = np.minimum(weights, weights**2)
                 if len(starts):
-                    more, squares = (np.add.reduceat(one, starts) for one in (more, squares))
-            sketch += RowSketch(sketch.level, distinct, more, squares)
+                    weights = np.add.reduceat(weights, starts)
+                    squares = np.add.reduceat(squares, starts)
+            sketch += replace(sketch, keys=distinct, weights=weights, squares=squares)
         return sketch
 
-    def __add__(self, other: RowSketch) -> RowSketch:
+    def __add__(self, other: Self) -> Self:
         if len(self.keys) < len(other.keys):
             self, other = other, self
         mine, theirs, at, known = _matched(self, other)
-        new, sums = ~known, []
-        for ours, more in ((mine.weights, theirs.weights), (mine.squares, theirs.squares)):
-            total = ours.copy()
-            total[at[known]] += more[known]
-            sums.append(np.insert(total, at[new], more[new]))
-        both = RowSketch(mine.level, np.insert(mine.keys, at[new], theirs.keys[new]), *sums)
-        while len(both.keys) > MOST:
+        weights, squares, new = mine.weights.copy(), mine.squares.copy(), ~known
+        weights[at[known]] += theirs.weights[known]
+        squares[at[known]] += theirs.squares[known]
+        both = replace(
+            mine,
+            keys=np.insert(mine.keys, at[new], theirs.keys[new]),
+            weights=np.insert(weights, at[new], theirs.weights[new]),
+            squares=np.insert(squares, at[new], theirs.squares[new]),
+        )
+        while len(both.keys) > self.settings.most_keys:
             both = both._thinned(both.level + 1)
         return both
 
-    def __sub__(self, other: RowSketch) -> RowSketch:
+    def __sub__(self, other: Self) -> Self:
         mine, theirs, at, known = _matched(self, other)
         weights, squares = mine.weights.copy(), mine.squares.copy()
         weights[at[known]] -= theirs.weights[known]
         squares[at[known]] -= theirs.squares[known]
-        left = weights > ROUNDING * mine.weights
-        return RowSketch(mine.level, mine.keys[left], weights[left], np.maximum(squares[left], 0))
+        left = weights > WEIGHT_ROUNDING * mine.weights
+        squares = np.maximum(squares[left], 0)
+        return replace(mine, keys=mine.keys[left], weights=weights[left], squares=squares)
 
     def lacks(self, other: RowSketch) -> int:
         """How many of the other's keys are not here with as much weight, or not in such parts.
@@ -87,7 +105,7 @@ class RowSketch:
         had = mine.weights[at[known]]
         rest = had - theirs.weights[known]
         squares = mine.squares[at[known]] - theirs.squares[known]
-        rounding = ROUNDING * had
+        rounding = WEIGHT_ROUNDING * had
         rest[abs(rest) <= rounding] = 0.0
         most = np.minimum(rest, rest**2)
         fits = (rest >= 0) & (squares >= -rounding) & (squares <= most + rounding)
@@ -111,11 +129,11 @@ class RowSketch:
             return 0.0
         if known.all() and np.array_equal(mine.weights, theirs.weights):
             terms = mine.weights * np.log(mine.weights / n) - gammaln(mine.weights + 1)
-            if not certain or gammaln(n + 1) + terms.sum() < np.log(COINCIDENCE):
+            if not certain or gammaln(n + 1) + terms.sum() < np.log(self.settings.coincidence):
                 return 1.0
         chance = 1 - float(mine.weights[mine._once()].sum()) / n
         at_most = (n * chance + 1) / (n + 1)  # where no row came twice, the next may
-        if chance >= 1 or bdtrc(known.sum() - 1, len(known), at_most) > COINCIDENCE:
+        if chance >= 1 or bdtrc(known.sum() - 1, len(known), at_most) > self.settings.coincidence:
             return 0.0
         share = (float(theirs.weights[known].sum()) / seen - chance) / (1 - chance)
         return max(0.0, share)
@@ -129,18 +147,19 @@ class RowSketch:
         unit = self.weights.min()
         if (self.weights % unit == 0).all():
             return self.weights == unit
-        single = abs(self.squares - np.minimum(self.weights, self.weights**2)) <= ROUNDING
+        single = abs(self.squares - np.minimum(self.weights, self.weights**2)) <= WEIGHT_ROUNDING
         return np.where(self.weights % 1 == 0, self.weights == 1, single)
 
-    def _thinned(self, level: int) -> RowSketch:
+    def _thinned(self, level: int) -> Self:
         """The same at a level that is not lower."""
         if level == self.level:
             return self
         n = int(_below(self.keys, level).sum())
-        return RowSketch(level, self.keys[:n], self.weights[:n], self.squares[:n])
+        keys, weights, squares = self.keys[:n], self.weights[:n], self.squares[:n]
+        return replace(self, level=level, keys=keys, weights=weights, squares=squares)
 
 
-NO_ROWS = RowSketch(0, np.empty(0, np.uint64), np.empty(0), np.empty(0))  # the identity of `+`
+NO_ROWS = RowSketch.empty()
 
 
 def _below(keys: Array, level: int) -> Array:
@@ -148,7 +167,7 @@ def _below(keys: Array, level: int) -> Array:
     return keys <= np.uint64((1 << (64 - level)) - 1)
 
 
-def _matched(mine: RowSketch, theirs: RowSketch) -> tuple[RowSketch, RowSketch, Array, Array]:
+def _matched(mine: S, theirs: S) -> tuple[S, S, Array, Array]:
     """Both at the higher level of the two; where the second's keys belong, and which are known."""
     level = max(mine.level, theirs.level)
     mine, theirs = mine._thinned(level), theirs._thinned(level)

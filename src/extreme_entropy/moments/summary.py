@@ -26,15 +26,10 @@ from scipy.linalg.blas import dger
 
 from ..columns.statistics import effective
 from ..shapes import LARGEST_SUM, SMALLEST, Count, Indices, Numbers, Unscaled
+from ..tolerances import EPS, NEGLIGIBLE_ERROR, SUM_MARGIN
 from .sketch import NO_ROWS, RowSketch
 
 Array = np.ndarray[Any, Any]
-
-ROUNDING = float(np.finfo(float).eps)  # of a sum, by which one that is left of it may be wrong
-MARGIN = 2.0**12  # times as much as that, from which on a difference is taken for one
-CERTAIN = 1e-6  # of a difference: an error that does not matter
-ERRORS = ("n_error", "scatter_error", "quartic_error")
-TILE = 128  # numbers along each side of what stays in cache while it is turned
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +64,10 @@ class ClassMoments:
         h = rows.shape[1]
         if not len(rows):
             return cls.empty(h)
-        mean = rows.mean(axis=0)
-        centred = rows - mean
-        squares = np.einsum("ij,ij->i", centred, centred)
-        return cls(
-            float(len(rows)),
-            mean,
-            centred.T @ centred,
-            squares @ centred,
-            float(squares @ squares),
-            float(len(rows)),
-        )
+        n, mean = float(len(rows)), rows.mean(axis=0)
+        u = rows - mean
+        squares = np.einsum("ij,ij->i", u, u)
+        return cls(n, mean, u.T @ u, squares @ u, float(squares @ squares), n)
 
     def __add__(self, other: ClassMoments) -> ClassMoments:
         """The summary of both sets of rows together."""
@@ -93,25 +81,25 @@ class ClassMoments:
         """The summary of the rows that remain once `other`'s rows are taken out."""
         if not other.n:
             return self
-        error = ROUNDING * self.n + self.n_error + other.n_error
-        if self.n - other.n <= MARGIN * error:  # nothing is left but rounding
+        error = EPS * self.n + self.n_error + other.n_error
+        if self.n - other.n <= SUM_MARGIN * error:  # nothing is left but rounding
             return ClassMoments.empty(len(self.mean))
         rest = _combine(self, other, -1.0)
         # What is left of the rounding of larger sums may fall below zero; no variance does.
         diagonal = rest.scatter.reshape(-1)[:: len(rest.mean) + 1]
         np.maximum(diagonal, 0.0, out=diagonal)
         larger = np.maximum(abs(self.mean), abs(other.mean)) * (self.n / rest.n)
-        rest.mean[abs(rest.mean) <= MARGIN * ROUNDING * larger] = 0.0
-        scatter_error = rest.scatter_error + ROUNDING * float(np.trace(self.scatter))
-        single = rest.rows <= 1 + MARGIN * error / rest.n
-        if single or diagonal.sum() <= MARGIN * scatter_error:  # one row is left, or equal ones
+        rest.mean[abs(rest.mean) <= SUM_MARGIN * EPS * larger] = 0.0
+        scatter_error = rest.scatter_error + EPS * float(np.trace(self.scatter))
+        single = rest.rows <= 1 + SUM_MARGIN * error / rest.n
+        if single or diagonal.sum() <= SUM_MARGIN * scatter_error:  # one row is left, or equal ones
             return _alike(rest.n, rest.mean, rest.squares, error)
         return replace(
             rest,
             quartic=max(rest.quartic, 0.0),
             n_error=error,
             scatter_error=scatter_error,
-            quartic_error=rest.quartic_error + ROUNDING * self.quartic,
+            quartic_error=rest.quartic_error + EPS * self.quartic,
         )
 
 
@@ -149,10 +137,9 @@ class FoldMoments:
         return np.array([[part.n for part in folds] for folds in self.cells])
 
     @property
-    def most(self) -> Array:
-        """The same, and as much more as rounding may have taken from them."""
-        errors = np.array([[part.n_error for part in folds] for folds in self.cells])
-        return self.counts * (1 + MARGIN * ROUNDING) + MARGIN * errors
+    def errors(self) -> Array:
+        """By which the counts may be wrong, but for their last digits."""
+        return np.array([[part.n_error for part in folds] for folds in self.cells])
 
     @property
     def squares(self) -> Array:
@@ -166,26 +153,19 @@ class FoldMoments:
         return self._each(sub, other)
 
     def _each(self, combine: Callable[[Any, Any], Any], other: FoldMoments) -> FoldMoments:
-        def combined(mine: ClassMoments, theirs: ClassMoments) -> ClassMoments:
-            both = combine(mine, theirs)
-            if both is not mine and both is not theirs:
-                mirrored(both.scatter)  # which dger rounds differently on some processors
-            return both
+        cells = []
+        for mine, theirs in zip(self.cells, other.cells, strict=True):
+            both = tuple(map(combine, mine, theirs))
+            for cell, a, b in zip(both, mine, theirs, strict=True):
+                if cell is not a and cell is not b:
+                    mirrored(cell.scatter)  # which dger rounds differently on some processors
+            cells.append(both)
+        return FoldMoments(tuple(cells))
 
-        return FoldMoments(
-            tuple(
-                tuple(map(combined, mine, theirs))
-                for mine, theirs in zip(self.cells, other.cells, strict=True)
-            )
-        )
-
-    def of_class(self, c: int) -> ClassMoments:
-        """All rows of class `c`."""
-        return reduce(add, self.cells[c])
-
-    def emptied(self) -> FoldMoments:
-        """The moments of no rows, of the same shape."""
-        return FoldMoments.empty(self.n_classes, self.n_folds, self.h)
+    @property
+    def totals(self) -> list[ClassMoments]:
+        """All rows of each class."""
+        return [reduce(add, folds) for folds in self.cells]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -201,10 +181,8 @@ class Summary:
 
     def __repr__(self) -> str:
         n, h = self.counts.sum(axis=1).tolist(), max(leaf.h for leaf in self.leaves)
-        return (
-            f"Summary(rows_by_class={n}, n_folds={self.n_folds}, n_leaves={self.n_leaves}, "
-            f"n_features={h})"
-        )
+        shape = f"n_folds={self.n_folds}, n_leaves={self.n_leaves}, n_features={h}"
+        return f"Summary(rows_by_class={n}, {shape})"
 
     @property
     def n_folds(self) -> int:
@@ -218,7 +196,8 @@ class Summary:
     @property
     def most(self) -> Array:
         """The same, and as much more as rounding may have taken from them."""
-        return np.array([leaf.most for leaf in self.leaves])
+        errors = np.array([leaf.errors for leaf in self.leaves])
+        return self.cells * (1 + SUM_MARGIN * EPS) + SUM_MARGIN * errors
 
     @property
     def counts(self) -> Array:
@@ -232,18 +211,17 @@ class Summary:
         return np.array(list(map(effective, self.counts.sum(axis=1), squares)))
 
     def __add__(self, other: Summary) -> Summary:
-        return Summary(
-            tuple(map(add, self.leaves, other.leaves)), self.n_leaves, self.rows + other.rows
-        )
+        leaves = tuple(map(add, self.leaves, other.leaves))
+        return Summary(leaves, self.n_leaves, self.rows + other.rows)
 
     def __sub__(self, other: Summary) -> Summary:
-        return Summary(
-            tuple(map(sub, self.leaves, other.leaves)), self.n_leaves, self.rows - other.rows
-        )
+        leaves = tuple(map(sub, self.leaves, other.leaves))
+        return Summary(leaves, self.n_leaves, self.rows - other.rows)
 
     def emptied(self) -> Summary:
         """The summary of no rows, of the same shape."""
-        return Summary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
+        leaves = (FoldMoments.empty(leaf.n_classes, leaf.n_folds, leaf.h) for leaf in self.leaves)
+        return Summary(tuple(leaves), self.n_leaves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,9 +264,17 @@ def _combine(a: ClassMoments, b: ClassMoments, sign: float) -> ClassMoments:
         quartic += s * float(
             part.quartic + 4 * e @ (part.cubic + Se) + 2 * ee * trace + part.n * ee * ee
         )
-    errors = (getattr(a, name) + getattr(b, name) for name in ERRORS)
-    squares = a.squares + sign * b.squares
-    return ClassMoments(n, mean, scatter, cubic, quartic, squares, *errors)
+    return ClassMoments(
+        n,
+        mean,
+        scatter,
+        cubic,
+        quartic,
+        squares=a.squares + sign * b.squares,
+        n_error=a.n_error + b.n_error,
+        scatter_error=a.scatter_error + b.scatter_error,
+        quartic_error=a.quartic_error + b.quartic_error,
+    )
 
 
 def without(
@@ -300,9 +286,9 @@ def without(
     where that may matter, the others are added up.
     """
     rest = reduce(sub, gone, total)
-    sizes = float(np.trace(rest.scatter)), rest.quartic
-    errors = rest.scatter_error, rest.quartic_error
-    if all(MARGIN * error < CERTAIN * size for error, size in zip(errors, sizes, strict=True)):
+    scatter_error, quartic_error = SUM_MARGIN * rest.scatter_error, SUM_MARGIN * rest.quartic_error
+    negligible = scatter_error < NEGLIGIBLE_ERROR * float(np.trace(rest.scatter))
+    if negligible and quartic_error < NEGLIGIBLE_ERROR * rest.quartic:
         return rest
     return reduce(add, others, ClassMoments.empty(len(total.mean)))
 
@@ -323,7 +309,7 @@ def from_sums(
     dger(-n, d, d, a=S.T, overwrite_a=True)
     mirrored(S)
     trace = float(np.trace(S))
-    if trace <= MARGIN * ROUNDING * (trace + n * dd):
+    if trace <= SUM_MARGIN * EPS * (trace + n * dd):
         return _alike(n, centre + d, squares)
     Sd = S @ d
     cubic = t - (trace + n * dd) * d - 2 * Sd
@@ -339,9 +325,9 @@ def _alike(n: float, mean: Array, squares: float, error: float = 0.0) -> ClassMo
 
 def mirrored(S: Array) -> Array:
     """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
-    h = len(S)
-    for i in range(0, h, TILE):
-        j = min(i + TILE, h)
+    h, tile = len(S), 128  # numbers along each side of what stays in cache while it is turned
+    for i in range(0, h, tile):
+        j = min(i + tile, h)
         corner = np.tril(S[i:j, i:j])
         S[i:j, i:j] = corner + np.tril(corner, -1).T
         S[i:j, j:] = S[j:, i:j].T

@@ -18,7 +18,7 @@ from ..estimators.docstrings import with_shared_texts
 from ..estimators.eekm import EEKMClassifier
 from ..estimators.inputs import Costs, Priors
 from ..features.kernels import median_gamma
-from ..features.scaling import SAMPLE_ROWS, fit_scaling
+from ..features.scaling import fit_scaling
 from .path_cv import PathCV
 
 MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
@@ -131,14 +131,15 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
 
     def _specifications(self, size: int) -> list[KernelSpec]:
         _check_gammas(self.gamma)
-        return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance)]
+        settings = EEKMClassifier.settings
+        return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance, settings)]
 
     def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
             return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
-        rows = sampled.sample.rows[:SAMPLE_ROWS]
+        rows = sampled.sample.rows[: EEKMClassifier.settings.features.typical_rows]
         scaling = fit_scaling(self.scale, sampled.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))
         return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}

@@ -133,7 +133,7 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
                 caller_name=type(self).__name__,
             )
         return [
-            NeuronSpec(size, activation, self.scale, self.relevance)
+            NeuronSpec(size, activation, self.scale, self.relevance, EEMClassifier.settings)
             for activation in self.activation
         ]
 

@@ -1,0 +1,34 @@
+"""Numbers that shape φ once its rows are sampled: scaling, widths, and where landmarks lie."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class FeatureSettings:
+    """What is the same for all layers, whatever users choose."""
+
+    # Sampled rows that quantiles, widths and γ are taken from, and those of them whose distances
+    # are computed: a rank among 1000 rows is as sure as the bins below are fine.
+    typical_rows: int = 1000
+    distance_rows: int = 500
+    # Neurons or landmarks whose mean variance stands for that of all, so that parts vary alike.
+    balanced: int = 100
+    # Quantiles. Bins of equal width between a column's ends, whose tables stay in cache; how near
+    # they must follow the ranks; and most knots of a column whose bins do not.
+    bins: int = 1024
+    bin_error: float = 1 / 64
+    most_knots: int = 254
+    near: float = 0.9  # of the sampled values, which are not far off
+    # Codes (`codes.py`). A code costs an eighth of measuring a column in double precision, and half
+    # of that in single: up to so many of a column, on average, the product is faster.
+    cheap_codes: int = 6
+    # Codes of each column, on average, of landmarks that are moved to knots, and fewest in all, or
+    # they would be moved too far. Tables of fewer columns are measured as fast, and keep theirs.
+    moved_codes: int = 4
+    fewest_codes: int = 128
+    few_columns: int = 24
+
+
+FEATURES = FeatureSettings()
