@@ -240,19 +240,19 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1180,
-    "cli": 1450,
-    "columns": 2210,
-    "drawing": 1220,
+    "(top)": 1140,
+    "cli": 1460,
+    "columns": 2220,
+    "drawing": 1200,
     "engines": 1060,
     "entropy": 460,
-    "estimators": 4050,
+    "estimators": 4040,
     "export": 1080,
     "features": 1370,
-    "machine": 1530,
+    "machine": 1570,
     "metrics": 540,
-    "moments": 735,
-    "plots": 1460,
+    "moments": 740,
+    "plots": 1450,
     "report": 2630,
     "selection": 1820,
     "tables": 2800,
@@ -273,8 +273,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 290, 30, 15),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 198, 24, 11),
+        (ExtremeEntropyClassifier(random_state=0), 290, 31, 15),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 198, 25, 11),
     ],
     ids=["default", "paper"],
 )

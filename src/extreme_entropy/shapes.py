@@ -13,7 +13,7 @@ a file checks all of it (`estimators.schema`); nothing is checked when values ar
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -112,14 +112,8 @@ class Labels(Bound):
 class Among(Bound):
     """A value of one of these classes, of which the type says what they have in common."""
 
-    def __init__(self, classes: Sequence[type] | Mapping[str, type]) -> None:
-        self._classes = classes
-
-    @property
-    def classes(self) -> tuple[type, ...]:
-        """All that there are by now."""
-        listed = self._classes
-        return tuple(listed.values() if isinstance(listed, Mapping) else listed)
+    def __init__(self, classes: Sequence[type]) -> None:
+        self.classes = tuple(classes)
 
 
 class Count(Bound):
