@@ -525,7 +525,9 @@ than two classes
         terms = log_priors_and_costs(view.priors, view.costs, learned.classes, counts)
         if priors is None:  # set_params may have changed those of the next fit
             terms = terms._replace(log_priors=predictor.machine.log_priors)
-        machine = predictor.machine.with_priors_and_costs(*terms)
+        machine = predictor.machine.with_priors_and_costs(
+            terms.log_priors, terms.log_costs, terms.cost_matrix
+        )
         view._solved = Solved(learned, replace(predictor, machine=machine))
         return view
 
@@ -546,7 +548,9 @@ than two classes
         terms = log_priors_and_costs(self.priors, self.costs, learned.classes, counts)
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
-        machine = machine.with_priors_and_costs(*terms)
+        machine = machine.with_priors_and_costs(
+            terms.log_priors, terms.log_costs, terms.cost_matrix
+        )
         predictor = Predictor(learned.feature_map, machine, learned.classes)
         # Another thread may have learned more rows by now; then this will be solved again.
         self._solved = solved = Solved(learned, predictor)

@@ -179,7 +179,7 @@ def _solve(
     terms = solver.priors_and_costs(counts)
     cells = FoldMoments(tuple(map(tuple, training)))
     machine = solve(cells, solver.method, terms.log_priors, terms.log_costs)
-    return machine.with_priors_and_costs(*terms)
+    return machine.with_priors_and_costs(terms.log_priors, terms.log_costs, terms.cost_matrix)
 
 
 def _divergences(machines: Machines) -> Array:
