@@ -102,7 +102,7 @@ class DaskBlocks:
         known |= {part: i for i, block in enumerate(self.keys) for part in block if part}
         which = f"block {known[key]} (the first is 0)" if key in known else f"the task {key}"
         return TooLargeError(
-            f"Workers must survive their work; they died on {which}, most likely for want of "
+            f"Workers must survive their work; they died on {which}, most likely for lack of "
             "memory. Use smaller blocks (X.rechunk, X.repartition), a smaller model, or workers "
             "with more memory and fewer threads."
         )

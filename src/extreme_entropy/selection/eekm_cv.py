@@ -21,8 +21,6 @@ from ..features.kernels import median_gamma
 from ..features.scaling import fit_scaling
 from .path_cv import PathCV
 
-MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
-
 
 @with_shared_texts
 class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
@@ -90,6 +88,8 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     }
     _size_name: ClassVar[str] = "n_landmarks"
     _kind: ClassVar[type[EntropyClassifier]] = EEKMClassifier
+    # Of the median heuristic, tried by gamma="median".
+    _multiples: ClassVar[tuple[float, ...]] = (1 / 16, 1 / 4, 1.0, 4.0)
     _shared: ClassVar[tuple[str, ...]] = ("kernel", *PathCV._shared)
 
     def __init__(
@@ -138,11 +138,11 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
-            return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
+            return {f"γ = {m:g} × median": {"gamma": m} for m in self._multiples}
         rows = sampled.sample.rows[: EEKMClassifier.settings.features.typical_rows]
         scaling = fit_scaling(self.scale, sampled.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))
-        return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}
+        return {f"γ = {m:g} × median": {"gamma": m * median} for m in self._multiples}
 
 
 def _check_gammas(gammas: Any) -> None:

@@ -220,7 +220,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         """The fold of each row, and whether it follows from the row's content alone."""
         folds, shown = np.full(len(y), UNTESTED), tested | ~there
         labels = np.unique(y[shown], return_inverse=True)[1]
-        alike = by_content(int(self.cv), hashes[shown], labels)
+        alike = by_content(int(self.cv), hashes[shown], labels, self._cross_validation.fewest)
         if alike is not None:
             folds[shown] = alike
             return folds, True
@@ -245,7 +245,8 @@ class PathCV(BestAnswers, EstimatorMixin):
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
         rule = FoldRule(int(self.cv), sampled.content, classes)
-        check_counts(table.add_up(rule.counts).reshape(len(classes), -1))
+        counts = table.add_up(rule.counts).reshape(len(classes), -1)
+        check_counts(counts, self._cross_validation.fewest)
         rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
         return Folded(rows, table.each(rule, "fold"), True)
 
