@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..drawing.sampling import Sampled
-from ..drawing.specification import KernelSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.docstrings import with_shared_texts
@@ -129,12 +128,10 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _specifications(self, size: int) -> list[KernelSpec]:
-        _check_gammas(self.gamma)
-        settings = EEKMClassifier.settings
-        return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance, settings)]
-
-    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
+    def _settings(self, sampled: Sampled | None = None) -> dict[str, dict[str, Any]]:
+        if sampled is None:
+            _check_gammas(self.gamma)
+            return {"median": {"gamma": "median"}}
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
