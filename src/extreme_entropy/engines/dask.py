@@ -150,7 +150,8 @@ def blocks(X: Any, y: Any = None, weight: Any = None) -> DaskBlocks:
         else:
             graph.update(part.__dask_graph__())
             keys.append(list(flatten(part.__dask_keys__())))
-    return DaskBlocks(graph, [Block(*block) for block in zip(*keys, strict=True)], like, lengths)
+    parts = [Block(X, y, weight) for X, y, weight in zip(*keys, strict=True)]
+    return DaskBlocks(graph, parts, like, lengths)
 
 
 def _simplified(parts: list[Any]) -> list[Any]:

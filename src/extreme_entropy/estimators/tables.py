@@ -237,7 +237,8 @@ class InMemory:
         elif n_folds > 1:
             table = replace(self, folds=folds_of(self.hashes(phi.content), n_folds))
         leaves = [features.in_precision(self.dtype) for features in phi.leaves]
-        totals = [[FoldMoments.empty(*shape, k) for k in sizes or [leaf.h]] for leaf in leaves]
+        empty = partial(FoldMoments.empty, len(classes), n_folds)
+        totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
         threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves))
         for s in row_batches(*self.X.shape):
             batch = table.at(s)

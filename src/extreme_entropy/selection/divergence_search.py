@@ -228,7 +228,11 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         trials = parallel(
             delayed(_try)(
                 clone(self.estimator).set_params(**clone(params, safe=False)),
-                *(X, y, fit_params, self.density, self.error_score),
+                X,
+                y,
+                fit_params,
+                self.density,
+                self.error_score,
             )
             for params in candidates
         )
