@@ -16,7 +16,7 @@ from hypothesis.extra.numpy import arrays
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.columns.encoding import plain_encoding
 from extreme_entropy.engines import threads
-from extreme_entropy.engines.threads import row_batches, row_slices
+from extreme_entropy.engines.threads import RowCuts, row_batches, row_slices
 from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
@@ -201,7 +201,7 @@ def test_the_reduction_is_the_definition(rng, monkeypatch, kind, chunk):
     """However rows are chunked, each class and fold gets the moments of its own φ(x)."""
     X, y = _data(rng)
     phi = feature_map_(kind, X, y)
-    monkeypatch.setattr(threads, "CHUNK_NUMBERS", chunk)  # 1: chunks of 64 rows
+    monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=chunk))  # 1: chunks of 64 rows
     H, folds = phi(X.copy()), phi.content(X) % np.uint64(N_FOLDS)
     ours = summarise(phi, X, y, None, 3, N_FOLDS)
     assert_summaries_alike(ours, _by_definition(H, y, folds, 3, N_FOLDS), H)
@@ -211,7 +211,7 @@ def test_the_reduction_forgets_order_and_batches(rng, monkeypatch):
     """Shuffled rows, and rows in batches of any sizes (one of them empty), sum to the same."""
     X, y = _data(rng)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=1))
     whole = summarise(phi, X, y, None, 3, N_FOLDS)
     order = rng.permutation(len(X))
     assert_summaries_alike(summarise(phi, X[order], y[order], None, 3, N_FOLDS), whole, phi(X))
@@ -227,7 +227,7 @@ def test_a_weight_is_a_repetition(rng, monkeypatch):
     """Weights 1, 2, 3 equal the rows once, twice, thrice; fractions scale every moment."""
     X, y = _data(rng, 300)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=1))
     weight = rng.integers(1, 4, len(X))
     repeated = np.repeat(np.arange(len(X)), weight)
     ours = summarise(phi, X, y, weight.astype(float), 3, N_FOLDS)
@@ -259,7 +259,7 @@ def test_single_precision_rows_are_added_in_double_precision(rng, monkeypatch):
     X, y = _data(rng, 4000)
     X = X.astype(np.float32)
     phi = feature_map_("rbf", X, y)
-    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=1))
     single = summarise(phi, X, y, None, 3, 1)
     double = summarise(phi, X.astype(np.float64), y, None, 3, 1)
     for (a,), (b,) in zip(single.cells, double.cells, strict=True):
@@ -308,8 +308,7 @@ def test_batches_and_tasks_sum_to_the_definition(rng, monkeypatch, weighted):
     weight = rng.integers(1, 3, len(X)).astype(float) if weighted else None
     rows = np.repeat(np.arange(len(X)), 1 if weight is None else weight.astype(int))
     H, folds = phi(X[rows]), phi.content(X[rows]) % np.uint64(2)
-    monkeypatch.setattr(threads, "LONGEST_BATCH", 1100)
-    monkeypatch.setattr(threads, "SLICE_ROWS", 60)
+    monkeypatch.setattr(threads, "CUTS", RowCuts(longest_batch=1100, slice_rows=60))
     assert len(row_batches(len(X), 4)) == 3
     assert len(row_slices(1000)) > 10
     ours = summarise(phi, X, y, weight, 3, 2)
@@ -364,7 +363,7 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     X = rng.normal(size=(150, 8)) + 1e4
     layer = Custom(lambda Z, weights, biases: Z, np.zeros((8, 8)), np.zeros(8))
     content = ContentHash.between(0, X.min(axis=0), X.max(axis=0))
-    monkeypatch.setattr(threads, "CHUNK_NUMBERS", 1)
+    monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=1))
     for weight in (None, np.ones(150)):
         features = Features((Part(layer),))
         phi = FeatureMap.uncut(content, plain_encoding(8), Identity(8), features)

@@ -46,7 +46,7 @@ def problem(rng, n=300, d=4, n_classes=2):
 
 def drawn_in_each_fold(search, X):
     """Whether φ looks at so many rows that it is drawn anew in each training set."""
-    sizes = {spec.sample_size for spec in search._specifications(SIZES[-1])}
+    sizes = {spec.sample_size for spec in search._specifications(SIZES[-1], search._settings())}
     return max(sizes) > 0.5 * len(X) or search._cross_validation.left > 1
 
 

@@ -15,7 +15,7 @@ from laws import assert_same_decisions, assert_same_sums
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
-from extreme_entropy.engines.threads import BlasLibraries, OneBlasThread, one_blas_thread
+from extreme_entropy.engines.threads import OneBlasThread, one_blas_thread
 from extreme_entropy.estimators import base, tables
 from extreme_entropy.moments.sketch import RowSketch
 
@@ -168,7 +168,7 @@ class OwnedByThread:
 def test_where_the_setting_belongs_to_a_thread_each_thread_has_its_own():
     """Two users overlap in two threads; each finds its own number again."""
     library = OwnedByThread()
-    limited = OneBlasThread(lambda: BlasLibraries.of([library]))
+    limited = OneBlasThread(lambda: [library])
 
     def enter_and_leave(inside, leave):
         library.set_num_threads(5)
@@ -325,7 +325,7 @@ def test_an_abandoned_use_that_ends_while_the_lock_is_held_ends():
     """As garbage collection may have it: in the thread that holds the lock."""
     library = OwnedByThread()
     library.threading_layer = "pthreads"
-    limited = OneBlasThread(lambda: BlasLibraries.of([library]))
+    limited = OneBlasThread(lambda: [library])
     abandoned = limited()
     abandoned.__enter__()
     set_num_threads = library.set_num_threads

@@ -11,6 +11,8 @@ import pytest
 from pages import PAGES, ROOT
 
 import extreme_entropy
+from extreme_entropy import EEMClassifier
+from extreme_entropy.estimators.docstrings import PLACEHOLDER, TEXTS
 
 PACKAGE = Path(extreme_entropy.__file__).parent
 
@@ -113,6 +115,17 @@ def test_docstrings():
     found = {name: found_in(text) for name, text in public_docstrings() if text}
     assert len(found) > 300
     assert {name: terms for name, terms in found.items() if terms} == {}
+
+
+def test_texts_that_docstrings_share_are_all_put_in():
+    """No placeholder is left, and each text is used somewhere."""
+    texts = {name: text for name, text in public_docstrings() if text}
+    left = {name: PLACEHOLDER.findall(text) for name, text in texts.items()}
+    assert {name: found for name, found in left.items() if found} == {}
+    everything = re.sub(r"\s+", " ", " ".join(texts.values()))
+    unused = [name for name in TEXTS if re.sub(r"\s+", " ", TEXTS[name]) not in everything]
+    assert unused == []
+    assert "X : {array-like" in EEMClassifier.predict.__doc__
 
 
 @pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: path.stem)

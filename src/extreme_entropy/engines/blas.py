@@ -7,7 +7,8 @@ pointers that SciPy exports for compiled callers.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from ctypes import byref as ref
 from typing import Any
 
 import numpy as np
@@ -20,12 +21,11 @@ NUMBERS: dict[str, Any] = {"d": ctypes.c_double, "f": ctypes.c_float}
 
 def add_gram(H: Array, S: Array, factor: float = 1.0) -> None:
     """S += factor · HᵀH on the lower triangle of S; both C-contiguous and of one precision."""
-    (n, h), number = map(ctypes.c_int, H.shape), NUMBERS[H.dtype.char]
+    (n, h), (data, gram) = map(ctypes.c_int, H.shape), (H.ctypes.data, S.ctypes.data)
+    alpha, beta = map(NUMBERS[H.dtype.char], (factor, 1.0))
     # Read by columns, as Fortran does, H is Hᵀ and the lower triangle the upper one.
     _SYRK[H.dtype.char](
-        *(b"U", b"N", ctypes.byref(h), ctypes.byref(n)),
-        *(ctypes.byref(number(factor)), H.ctypes.data, ctypes.byref(h)),
-        *(ctypes.byref(number(1.0)), S.ctypes.data, ctypes.byref(h)),
+        b"U", b"N", ref(h), ref(n), ref(alpha), data, ref(h), ref(beta), gram, ref(h)
     )
 
 
@@ -36,19 +36,17 @@ def times_upper(H: Array, W: Array) -> Array:
     H = np.ascontiguousarray(H)
     if W.strides[1] != W.itemsize or W.strides[0] < W.itemsize * max(len(W), 1):
         W = np.ascontiguousarray(W)
-    (n, h), number = map(ctypes.c_int, H.shape), NUMBERS[H.dtype.char]
-    stride = ctypes.c_int(W.strides[0] // W.itemsize)
+    n, h, stride = map(ctypes.c_int, (*H.shape, W.strides[0] // W.itemsize))
+    alpha, data, weights = NUMBERS[H.dtype.char](1.0), H.ctypes.data, W.ctypes.data
     # Read by columns, H is Hᵀ and W its transpose, which is lower triangular: Hᵀ ← Wᵀ Hᵀ.
     if H.size:
         _TRMM[H.dtype.char](
-            *(b"L", b"L", b"N", b"N", ctypes.byref(h), ctypes.byref(n)),
-            *(ctypes.byref(number(1.0)), W.ctypes.data, ctypes.byref(stride)),
-            *(H.ctypes.data, ctypes.byref(h)),
+            b"L", b"L", b"N", b"N", ref(h), ref(n), ref(alpha), weights, ref(stride), data, ref(h)
         )
     return H
 
 
-def _function(name: str, *arguments: Any) -> Callable[..., None]:
+def _function(name: str, arguments: Sequence[Any]) -> Callable[..., None]:
     capsule = cython_blas.__pyx_capi__[name]
     read_name = ctypes.pythonapi.PyCapsule_GetName
     read_name.restype, read_name.argtypes = ctypes.c_char_p, [ctypes.py_object]
@@ -58,14 +56,12 @@ def _function(name: str, *arguments: Any) -> Callable[..., None]:
     return ctypes.CFUNCTYPE(None, *arguments)(read_pointer(capsule, read_name(capsule)))
 
 
-_LETTER, _INTEGER, _ADDRESS = ctypes.c_char_p, ctypes.POINTER(ctypes.c_int), ctypes.c_void_p
-_SYRK_ARGUMENTS = (
-    *(_LETTER, _LETTER, _INTEGER, _INTEGER),
-    *(_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS, _ADDRESS, _INTEGER),
+# Arguments of both functions: letters, integers by reference, and addresses of numbers.
+_TYPES = {"c": ctypes.c_char_p, "i": ctypes.POINTER(ctypes.c_int), "p": ctypes.c_void_p}
+_SYRK, _TRMM = (
+    {
+        char: _function(letter + name, [_TYPES[kind] for kind in arguments])
+        for char, letter in (("d", "d"), ("f", "s"))
+    }
+    for name, arguments in (("syrk", "cciippippi"), ("trmm", "cccciippipi"))
 )
-_TRMM_ARGUMENTS = (
-    *(_LETTER, _LETTER, _LETTER, _LETTER, _INTEGER, _INTEGER),
-    *(_ADDRESS, _ADDRESS, _INTEGER, _ADDRESS, _INTEGER),
-)
-_SYRK = {c: _function(f"{name}syrk", *_SYRK_ARGUMENTS) for c, name in (("d", "d"), ("f", "s"))}
-_TRMM = {c: _function(f"{name}trmm", *_TRMM_ARGUMENTS) for c, name in (("d", "d"), ("f", "s"))}

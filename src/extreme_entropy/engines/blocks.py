@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ..errors import ExtremeEntropyError, InputError
+from .threads import one_blas_thread
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
@@ -65,6 +66,15 @@ def on_block(number: int, work: Callable[[Block], T], block: Block) -> T:
         return work(block)
     except Exception as error:
         raise named(error, number) from error
+
+
+def attempted(number: int, work: Callable[[Block], T], block: Block) -> T | ExtremeEntropyError:
+    """work(block) on one BLAS thread, or an error of ours: it would be the same the next time."""
+    try:
+        with one_blas_thread():
+            return on_block(number, work, block)
+    except ExtremeEntropyError as error:
+        return error
 
 
 def named(error: Exception, number: int) -> Exception:

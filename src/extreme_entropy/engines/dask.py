@@ -102,7 +102,7 @@ class DaskBlocks:
         known |= {part: i for i, block in enumerate(self.keys) for part in block if part}
         which = f"block {known[key]} (the first is 0)" if key in known else f"the task {key}"
         return TooLargeError(
-            f"Workers must survive their work; they died on {which}, most likely for want of "
+            f"Workers must survive their work; they died on {which}, most likely for lack of "
             "memory. Use smaller blocks (X.rechunk, X.repartition), a smaller model, or workers "
             "with more memory and fewer threads."
         )
@@ -150,7 +150,8 @@ def blocks(X: Any, y: Any = None, weight: Any = None) -> DaskBlocks:
         else:
             graph.update(part.__dask_graph__())
             keys.append(list(flatten(part.__dask_keys__())))
-    return DaskBlocks(graph, [Block(*block) for block in zip(*keys, strict=True)], like, lengths)
+    parts = [Block(X, y, weight) for X, y, weight in zip(*keys, strict=True)]
+    return DaskBlocks(graph, parts, like, lengths)
 
 
 def _simplified(parts: list[Any]) -> list[Any]:

@@ -11,7 +11,7 @@ from itertools import chain
 from typing import Any
 
 from ..errors import ExtremeEntropyError, InputError, TooLargeError
-from .blocks import Array, Block, add_in_turn, on_block
+from .blocks import Array, Block, add_in_turn, attempted
 from .threads import one_blas_thread
 
 try:
@@ -33,7 +33,7 @@ class RayBlocks(ColumnBlocks):
             return ray.get(add_in_turn(self._sums(work), _add.remote))
         except (OutOfMemoryError, WorkerCrashedError) as error:
             raise TooLargeError(
-                "Workers must survive their work; they died on it, most likely for want of memory. "
+                "Workers must survive their work; they died on it, most likely for lack of memory. "
                 "Use smaller blocks (repartition), a smaller model, or workers with more memory."
             ) from error
 
@@ -90,11 +90,8 @@ def _sum_of_block(number: int, rows: Any, once: tuple[Any, ...]) -> tuple[Any, A
     """work(block), or None; and an error of ours, or None, for the driver to wait for."""
     work, roles, no_rows = once
     block = roles.block(rows if rows.num_rows else no_rows)  # a block without rows may lack columns
-    try:
-        with one_blas_thread():
-            return on_block(number, work, block), None
-    except ExtremeEntropyError as error:
-        return None, error
+    total = attempted(number, work, block)
+    return (None, total) if isinstance(total, ExtremeEntropyError) else (total, None)
 
 
 _begin = ray.remote(num_returns=2)(_sum_of_block)

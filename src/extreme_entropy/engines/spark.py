@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import ExtremeEntropyError, TooLargeError
-from .blocks import Array, Block, add_in_turn, on_block
+from .blocks import Array, Block, add_in_turn, attempted, on_block
 from .threads import one_blas_thread
 
 try:
@@ -92,7 +92,7 @@ def _computed(sums: Any) -> Any:
             ) from error
         if any(sign in text for sign in DIED):
             raise TooLargeError(
-                "Executors must survive their work; they died on it, most likely for want of "
+                "Executors must survive their work; they died on it, most likely for lack of "
                 "memory. Use smaller partitions (repartition), a smaller model, or executors with "
                 "more memory (spark.executor.memory and spark.executor.memoryOverhead)."
             ) from error
@@ -117,11 +117,7 @@ def _sum_of_partition(
     _keep_imports()
     number, parts = _partition(), list(batches)
     rows = pa.Table.from_batches(parts).rename_columns(roles.names) if parts else no_rows
-    try:
-        with one_blas_thread():
-            total: Any = on_block(number, work, roles.block(rows))
-    except ExtremeEntropyError as error:
-        total = error  # it would be the same if Spark tried again
+    total = attempted(number, work, roles.block(rows))
     yield _written(Sum(isqrt(number), number, total))
 
 

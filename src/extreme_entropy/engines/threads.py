@@ -13,7 +13,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from functools import cache
+from dataclasses import dataclass
+from functools import cached_property
 from operator import call
 from threading import RLock
 from typing import Any, NamedTuple, Protocol, TypeVar
@@ -26,32 +27,42 @@ from threadpoolctl import ThreadpoolController
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
-CHUNK_NUMBERS = 2**19  # numbers in a chunk: 4 MiB of float64
-SLICE_ROWS = 8192  # a slice shorter than this costs more to merge than it saves
-FEW_SLICES = 16  # are enough for the threads of most computers
-LONGEST_SLICE = 2**17  # rows
-BATCH_NUMBERS = 2**25  # of X that are visited group by group: 256 MiB of float64
-LONGEST_BATCH = 2**20  # rows, since a batch keeps a few numbers for each of them
+
+@dataclass(frozen=True, slots=True)
+class RowCuts:
+    """How long chunks, slices and batches are."""
+
+    chunk_numbers: int = 2**19  # 4 MiB of float64
+    chunk_rows: tuple[int, int] = (64, 4096)  # at the least and at the most
+    slice_rows: int = 8192  # a slice shorter than this costs more to merge than it saves
+    few_slices: int = 16  # are enough for the threads of most computers
+    longest_slice: int = 2**17  # rows
+    batch_numbers: int = 2**25  # of X that are visited group by group: 256 MiB of float64
+    longest_batch: int = 2**20  # rows, since a batch keeps a few numbers for each of them
+
+
+CUTS = RowCuts()
 
 
 def chunks(n: int, *widths: int) -> list[slice]:
     """Consecutive chunks of n rows, none longer than the first.
 
-    On its way a row becomes so many numbers, and then so many.
+    `widths` are how many numbers a row becomes, one stage after another.
     """
-    rows = min(max(CHUNK_NUMBERS // max(*widths, 1), 64), 4096)
+    least, most = CUTS.chunk_rows
+    rows = min(max(CUTS.chunk_numbers // max(*widths, 1), least), most)
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
 def row_slices(n: int) -> list[slice]:
     """The rows of each task, from the number of rows alone."""
-    count = max(1, min(n // SLICE_ROWS, FEW_SLICES), -(-n // LONGEST_SLICE))
+    count = max(1, min(n // CUTS.slice_rows, CUTS.few_slices), -(-n // CUTS.longest_slice))
     return [slice(n * i // count, n * (i + 1) // count) for i in range(count)]
 
 
 def row_batches(n: int, d: int) -> list[slice]:
     """Rows short enough to be sorted in memory and read more than once."""
-    rows = min(max(BATCH_NUMBERS // d, SLICE_ROWS), LONGEST_BATCH)
+    rows = min(max(CUTS.batch_numbers // d, CUTS.slice_rows), CUTS.longest_batch)
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
@@ -102,23 +113,6 @@ class Threads(NamedTuple):
                         future.cancel()
 
 
-class BlasLibraries(NamedTuple):
-    """The copies of BLAS in this process, by whom a number of threads that is set holds for."""
-
-    shared: list[Any]  # the whole process
-    by_thread: list[Any]  # the thread that sets it, as with OpenMP
-
-    @classmethod
-    def of(cls, libraries: Iterable[Any]) -> BlasLibraries:
-        """The BLAS libraries among those that threadpoolctl controls."""
-        groups = cls([], [])
-        for library in libraries:
-            if library.user_api == "blas":
-                on_openmp = getattr(library, "threading_layer", "") == "openmp"
-                groups[on_openmp].append(library)
-        return groups
-
-
 class OneBlasThread:
     """BLAS on one thread inside, as before outside: from any thread, and in several at once.
 
@@ -127,16 +121,25 @@ class OneBlasThread:
     one setting, the first user in keeps what it was, and the last one out puts it back.
     """
 
-    def __init__(self, libraries: Callable[[], BlasLibraries]) -> None:
-        self.libraries = libraries
+    def __init__(self, controllers: Callable[[], Iterable[Any]]) -> None:
+        self.controllers = controllers  # of libraries, by threadpoolctl
         # Garbage collection may end an abandoned use while this thread holds the lock.
         self.lock = RLock()
         self.users: int = 0
         self.before: list[int] = []  # threads of each shared library when the first user came
 
+    @cached_property
+    def libraries(self) -> tuple[list[Any], list[Any]]:
+        """Copies of BLAS whose setting holds for all threads, and (OpenMP) for one thread."""
+        groups: tuple[list[Any], list[Any]] = [], []
+        for library in self.controllers():
+            if library.user_api == "blas":
+                groups[getattr(library, "threading_layer", "") == "openmp"].append(library)
+        return groups
+
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        shared, by_thread = self.libraries()
+        shared, by_thread = self.libraries
         before = _set_threads(by_thread, [1] * len(by_thread))
         with self.lock:
             self.users += 1
@@ -161,11 +164,11 @@ class OneBlasThread:
         self.lock = RLock()
         if self.users:
             self.users = 0
-            _set_threads(self.libraries().shared, self.before)
+            _set_threads(self.libraries[0], self.before)
 
     def for_good(self) -> None:
         """The same until the calling thread ends, where the setting is its own."""
-        _set_threads(self.libraries().by_thread, [1] * len(self.libraries().by_thread))
+        _set_threads(self.libraries[1], [1] * len(self.libraries[1]))
 
 
 def _set_threads(libraries: list[Any], numbers: list[int]) -> list[int]:
@@ -188,12 +191,7 @@ def _disown(library: Any) -> None:
         library.clear_controlling_thread(force=True)
 
 
-@cache
-def _blas_libraries() -> BlasLibraries:
-    """NumPy's and SciPy's, looked up once."""
-    return BlasLibraries.of(ThreadpoolController().lib_controllers)
-
-
-one_blas_thread: OneBlasThread = OneBlasThread(_blas_libraries)
+# NumPy's and SciPy's, looked up once.
+one_blas_thread: OneBlasThread = OneBlasThread(lambda: ThreadpoolController().lib_controllers)
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=one_blas_thread.after_fork)

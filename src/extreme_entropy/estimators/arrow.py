@@ -29,14 +29,17 @@ def batches_of(source: Any, target: str | None, settings: BatchSettings) -> Iter
             f"The columns are {some_names(names)}."
         )
     if pandas:
-        # Rows as they are: columns of pandas may hold what Arrow has no type for.
-        X, y = source.drop(columns=target), source[target]
-        starts = range(0, len(source), settings.arrow_rows)
-        rows = (slice(start, start + settings.arrow_rows) for start in starts)
-        return ((X.iloc[s], y.iloc[s]) for s in rows)
+        return _pandas_batches(source, target, settings.arrow_rows)
     columns = [name for name in names if name != target]
     batches = _record_batches(source, settings)
     return ((batch.select(columns), _labels(batch.column(target))) for batch in batches)
+
+
+def _pandas_batches(frame: Any, target: Any, rows: int) -> Iterator[Any]:
+    """Rows of a data frame as they are: its columns may hold what Arrow has no type for."""
+    X, y = frame.drop(columns=target), frame[target]
+    for start in range(0, len(frame), rows):
+        yield X.iloc[start : start + rows], y.iloc[start : start + rows]
 
 
 def _reader(source: Any, rows: int) -> Any:

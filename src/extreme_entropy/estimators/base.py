@@ -22,7 +22,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from ..columns.statistics import N_FOLDS
 from ..drawing.sampling import Sampled
 from ..drawing.settings import DRAWING, DrawingSettings
-from ..engines.threads import FEW_SLICES, Threads, one_blas_thread
+from ..engines.threads import CUTS, Threads, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
 from ..machine.machine import Machine
 from ..machine.predictor import Answer, Predictor
@@ -131,7 +131,8 @@ class EntropyClassifier(Combinable, NotebookView):
             learned = learner._learn(table, classes)
             if twin is None or learned.is_complete:  # a twin's rows may lack classes
                 learner._solve()
-            return self._become(learner)
+            self.__dict__ = vars(learner)  # in one step, so that no thread sees a part of it
+            return self
 
     def set_fitted(self, columns: Columns, learned: Learned) -> Self:
         """Become the classifier that has learnt this of rows with these columns."""
@@ -140,29 +141,24 @@ class EntropyClassifier(Combinable, NotebookView):
         self._solved = None  # which holds the sums that it was solved from
         return self
 
-    def _n_folds(self) -> int:
-        """How many folds rows are kept in; decided by the first rows, as φ is."""
-        wanted = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
-        n_folds = wanted if self._learned is None else self._learned.summary.n_folds
-        if n_folds < wanted:
+    def _learn(self, table: Table, classes: Array) -> Learned:
+        """Add rows to what is known; the first ones draw φ."""
+        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
+        known = self._learned
+        n_folds = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
+        if known is not None and known.summary.n_folds < n_folds:
             raise InputError(
                 "decision='cross-fitted' and ridge='auto' must be set before the first rows are "
                 "learnt, since sums are kept by fold for them; this classifier has learnt rows "
                 "without folds. Fit a new one, or set decision='paper' and a numeric ridge."
             )
-        return n_folds
-
-    def _learn(self, table: Table, classes: Array) -> Learned:
-        """Add rows to what is known; the first ones draw φ."""
-        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        n_folds, known = self._n_folds(), self._learned
         if known is None:
             spec = self.specification()
             feature_map = spec.draw(Sampled.of(table, self.random_state, [spec], classes))
             summary = table.learn(feature_map, classes, n_folds)
             learned = Learned(classes, feature_map, summary)
         else:
-            part = table.learn(known.feature_map, classes, n_folds)
+            part = table.learn(known.feature_map, classes, known.summary.n_folds)
             learned = known._replace(summary=known.summary + part)
         self.set_fitted(table.columns, learned)
         return learned
@@ -272,7 +268,9 @@ class EntropyClassifier(Combinable, NotebookView):
                 raise InputError("There must be rows to learn from; `batches` held none.")
             learner._solve()
             saved.remove()
-            return self._become(learner)
+            rest = {name: x for name, x in vars(self).items() if name != "feature_names_in_"}
+            self.__dict__ = rest | vars(learner)
+            return self
 
     def slim(self) -> Self:
         """The classifier for predictions alone, without its sums.
@@ -327,12 +325,6 @@ class EntropyClassifier(Combinable, NotebookView):
         """What φ is drawn from, as far as it is a matter of parameters."""
         names = {f.name: f.metadata.get("parameter", f.name) for f in fields(self._spec)}
         return self._spec(**{name: getattr(self, parameter) for name, parameter in names.items()})
-
-    def _become(self, learner: Self) -> Self:
-        """Take over all that another one has learnt, once nothing can fail any more."""
-        rest = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = rest | vars(learner)  # in one step, so that no thread sees a part of it
-        return self
 
     def _as_it_is(self) -> Self:
         """This classifier now, solved, whatever other threads make of it meanwhile."""
@@ -526,7 +518,9 @@ than two classes
         terms = log_priors_and_costs(view.priors, view.costs, learned.classes, counts)
         if priors is None:  # set_params may have changed those of the next fit
             terms = terms._replace(log_priors=predictor.machine.log_priors)
-        machine = predictor.machine.with_priors_and_costs(*terms)
+        machine = predictor.machine.with_priors_and_costs(
+            terms.log_priors, terms.log_costs, terms.cost_matrix
+        )
         view._solved = Solved(learned, replace(predictor, machine=machine))
         return view
 
@@ -547,7 +541,9 @@ than two classes
         terms = log_priors_and_costs(self.priors, self.costs, learned.classes, counts)
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
-        machine = machine.with_priors_and_costs(*terms)
+        machine = machine.with_priors_and_costs(
+            terms.log_priors, terms.log_costs, terms.cost_matrix
+        )
         predictor = Predictor(learned.feature_map, machine, learned.classes)
         # Another thread may have learned more rows by now; then this will be solved again.
         self._solved = solved = Solved(learned, predictor)
@@ -558,7 +554,7 @@ than two classes
     def _machine(self, learned: Learned, log_priors: Array, log_costs: Array) -> Machine:
         """The solved machine of all sums."""
         method = Method(self.shrinkage, self.ridge, self.decision == "cross-fitted")
-        execute = Threads(self.n_jobs, ahead=FEW_SLICES)
+        execute = Threads(self.n_jobs, ahead=CUTS.few_slices)
         return solve(learned.summary.leaves[0], method, log_priors, log_costs, execute)
 
     def _answer(self, X: Any, kind: Answer) -> Any:
@@ -600,7 +596,7 @@ than two classes
 
 def _answers(predictor: Predictor, kind: Answer, rows: InMemory) -> Array:
     """The answer to each row, perhaps to none."""
-    execute = Threads(rows.n_jobs, ahead=FEW_SLICES)
+    execute = Threads(rows.n_jobs, ahead=CUTS.few_slices)
     return predictor.answer(kind, predictor.project(rows.X, execute))
 
 

@@ -80,18 +80,18 @@ class CheckedBatches:
                 "Each batch must be (X, y) or (X, y, sample_weight); got "
                 f"{type(batch).__name__}. Pass an iterable of them, such as [(X, y)]."
             )
-        X, y, *rest = batch
+        X, y, weight = (*batch, None)[:3]
         if not (X.shape[0] if hasattr(X, "shape") else len(X)):
             return None
         fresh = not hasattr(self.learner, "n_features_in_")
         known = self.columns if self.known else None
-        self.columns, *rows = check_rows(
-            self.learner, X, y, *(rest or [None]), reset=fresh, columns=known
+        self.columns, X, y, weight = check_rows(
+            self.learner, X, y, weight, reset=fresh, columns=known
         )
         if fresh:
             set_columns(self.learner, self.columns)
             self.known = True
-        return Batch(*rows)
+        return Batch(X, y, weight)
 
     def _first_frames(self) -> list[Any]:
         """The first batches; as far as they are data frames, they say what columns hold."""
@@ -106,12 +106,16 @@ class CheckedBatches:
                 break
         if frames:
             names = names_of(frames[0][0])
-            alike = [batch for batch in frames if names_of(batch[0]) == names]
+            alike = [
+                (X, weight[0] if weight else None)
+                for X, _, *weight in frames
+                if names_of(X) == names
+            ]
 
             def profiles(named: Array) -> Profiles:
-                return reduce(add, (profile(X, named, *weight) for X, _, *weight in alike))
+                return reduce(add, (profile(X, named, weight) for X, weight in alike))
 
-            kinds = kinds_of_frames(self.learner, [X for X, *_ in alike], profiles)
+            kinds = kinds_of_frames(self.learner, [X for X, _ in alike], profiles)
             self.columns, self.known = self.columns._replace(kinds=kinds), True
         return held
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..drawing.growing import ForestSpec
-from ..engines.threads import FEW_SLICES, Threads
+from ..engines.threads import CUTS, Threads
 from ..errors import InputError
 from ..machine.calibration import solve_leaves
 from ..machine.machine import Machine
@@ -195,6 +195,6 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     ridge_: property = property(_belongs_to_leaves)
 
     def _machine(self, learned: Learned, log_priors: Array, log_costs: Array) -> Machine:
-        execute = Threads(self.n_jobs, ahead=FEW_SLICES)
+        execute = Threads(self.n_jobs, ahead=CUTS.few_slices)
         phi, summary = learned.feature_map, learned.summary
         return solve_leaves(phi, summary, log_priors, log_costs, execute)

@@ -104,8 +104,8 @@ class InMemory:
     def where(self, keep: Callable[[InMemory], Array]) -> InMemory:
         return self.at(keep(self))
 
-    def at(self, chosen: Array) -> InMemory:
-        """Some of the rows, by positions or a mask."""
+    def at(self, chosen: Array | slice) -> InMemory:
+        """Some of the rows, by positions, a mask or a slice."""
         y, weight, folds = (
             None if values is None else values[chosen]
             for values in (self.y, self.weight, self.folds)
@@ -141,13 +141,12 @@ class InMemory:
         """Labels and statistics of the columns."""
         return Scan(self.labels, self.stats)
 
-    def sample(self, content: ContentHash, k: int) -> RowSample:
-        hashes = self.hashes(content)
-        return self._first(hashes, np.arange(len(hashes)), k, None)
-
-    def _first(self, hashes: Array, rows: Array, k: int, weight: Array | None) -> RowSample:
-        """The k rows with the smallest hashes among the rows at these positions."""
-        sample = RowSample.empty(k, self.X.shape[1])
+    def sample(
+        self, content: ContentHash, k: int, rows: Array | None = None, weight: Array | None = None
+    ) -> RowSample:
+        """The k rows with the smallest hashes among all rows, or those at these positions."""
+        hashes, sample = self.hashes(content), RowSample.empty(k, self.X.shape[1])
+        rows = np.arange(len(hashes)) if rows is None else rows
         rows = rows[first_of(hashes[rows], k)]  # no more rows are looked at than it takes
         for s in chunks(len(rows), self.X.shape[1]):
             counted = None if weight is None else weight[rows[s]]
@@ -156,9 +155,9 @@ class InMemory:
 
     def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
         """A sample of k rows of each class."""
-        hashes, labels = self.hashes(content), self.encode(classes)
+        labels = self.encode(classes)
         by_class = (np.flatnonzero(labels == c) for c in range(len(classes)))
-        return ClassSamples([self._first(hashes, rows, k, self.weight) for rows in by_class])
+        return ClassSamples([self.sample(content, k, rows, self.weight) for rows in by_class])
 
     def hashes(self, content: ContentHash) -> Array:
         """The hash of each row, which is computed once."""
@@ -176,11 +175,11 @@ class InMemory:
             self.hashed.update(content=content, hashes=hashes)
         return self.hashed["hashes"]
 
-    def to_learn(self, phi: FeatureMap, rows: slice = slice(None)) -> Any:
-        """Some of the rows, with their folds as a last column if the encoding of φ needs them."""
+    def to_learn(self, phi: FeatureMap) -> Any:
+        """The rows, with their folds as a last column if the encoding of φ needs them."""
         if not phi.encoding.by_fold:
-            return self.X[rows]
-        return with_folds(self.X[rows], self.hashes(phi.content)[rows])
+            return self.X
+        return with_folds(self.X, self.hashes(phi.content))
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int]
@@ -232,22 +231,22 @@ class InMemory:
 
         The rule says which fold each row is in; by default that follows from its content.
         """
-        labels, shape = self.encode(classes), (len(classes), n_folds)
-        folds = None if rule is None else rule(self)
-        if rule is None and n_folds > 1:
-            folds = folds_of(self.hashes(phi.content), n_folds)
+        labels, shape, table = self.encode(classes), (len(classes), n_folds), self
+        if rule is not None:
+            table = replace(self, folds=rule(self))
+        elif n_folds > 1:
+            table = replace(self, folds=folds_of(self.hashes(phi.content), n_folds))
         leaves = [features.in_precision(self.dtype) for features in phi.leaves]
-        totals = [[FoldMoments.empty(*shape, k) for k in sizes or [leaf.h]] for leaf in leaves]
+        empty = partial(FoldMoments.empty, len(classes), n_folds)
+        totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
         threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves))
         for s in row_batches(*self.X.shape):
-            rows = self.to_learn(phi, s)
-            weight = None if self.weight is None else self.weight[s]
+            batch = table.at(s)
+            rows = batch.to_learn(phi)
             for first, last, at in zip(
                 ends[:-1], ends[1:], phi.leaves_of(rows, threads), strict=True
             ):
-                groups = RowGroups(
-                    labels[s], None if folds is None else folds[s], weight, shape, at - first
-                )
+                groups = RowGroups(labels[s], batch.folds, batch.weight, shape, at - first)
                 paths = summarise(
                     leaves[first:last], rows, groups, threads, scaled=phi.scaled, sizes=sizes
                 )

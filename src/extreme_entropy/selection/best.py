@@ -153,9 +153,9 @@ class BestAnswers:
         self._best().save(path, sums=sums)
 
     def _with_best(self, best: Any) -> Self:
-        other = copy.copy(self)
-        other.best_estimator_ = best
-        return other
+        search = copy.copy(self)
+        search.best_estimator_ = best
+        return search
 
 
 def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:
@@ -172,14 +172,14 @@ def results(candidates: list[dict[str, Any]], scores: Array) -> dict[str, Any]:
 
 def parameters_of(candidates: list[dict[str, Any]]) -> dict[str, Any]:
     """Candidates as "params", and each parameter as a column that is masked where it is absent."""
-    found: dict[str, Any] = {"params": candidates}
+    columns: dict[str, Any] = {"params": candidates}
     for name in sorted({name for params in candidates for name in params}):
         values = np.ma.MaskedArray(np.empty(len(candidates), dtype=object), mask=True)
         for i, params in enumerate(candidates):
             if name in params:
                 values[i] = params[name]
-        found[f"param_{name}"] = values
-    return found
+        columns[f"param_{name}"] = values
+    return columns
 
 
 def ranked(scores: Array) -> Array:

@@ -180,19 +180,17 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         best: Trial | None = None
         for i, trial in enumerate(trials):
             if trial.error is not None:
-                self._complain(candidates[i], trial.error)
+                warn(
+                    f"{candidates[i]} could not be fitted and gets "
+                    f"error_score={self.error_score}: {trial.error}",
+                    FitFailedWarning,
+                )
             divergences[i] = trial.divergence
             fit_times[i], score_times[i] = trial.fit_seconds, trial.score_seconds
             if np.isfinite(trial.divergence) and (best is None or _exceeds(trial, best)):
                 best, self.best_index_ = trial, i
-        if best is None and trial.error is not None:
-            trial.error.add_note(f"None of {len(candidates)} candidates gave a divergence.")
-            raise trial.error
         if best is None:
-            raise InputError(
-                "The divergence must be a number for some candidate; it is none for all "
-                f"{len(candidates)}. Look for infinite or missing projections."
-            )
+            raise _none_is_best(trial, len(candidates))
         self.cv_results_ = {
             **parameters_of(candidates),
             "divergence": divergences,
@@ -230,17 +228,15 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
         trials = parallel(
             delayed(_try)(
                 clone(self.estimator).set_params(**clone(params, safe=False)),
-                *(X, y, fit_params, self.density, self.error_score),
+                X,
+                y,
+                fit_params,
+                self.density,
+                self.error_score,
             )
             for params in candidates
         )
         return with_progress(trials, total=len(candidates), unit="fit") if self.progress else trials
-
-    def _complain(self, params: dict[str, Any], error: Exception) -> None:
-        warn(
-            f"{params} could not be fitted and gets error_score={self.error_score}: {error}",
-            FitFailedWarning,
-        )
 
     @property
     def searched(self) -> Any:
@@ -294,12 +290,15 @@ def divergence_of(
     """D_CS of the classes' projections by a fitted classifier, averaged over pairs of classes."""
     columns = _projections(estimator, X)
     weight = np.ones(len(y)) if weight is None else np.asarray(weight, dtype=float)
-    between = _gaussian if density == "gaussian" else _kde
-    found = []
+    between = _gaussian if density == "gaussian" else kde_divergence
+    divergences = []
     for (a, b), values in zip(combinations(estimator.classes_, 2), columns, strict=True):
         rows_a, rows_b = (y == a) & (weight > 0), (y == b) & (weight > 0)
-        found.append(between(values[rows_a], weight[rows_a], values[rows_b], weight[rows_b]))
-    return float(np.mean(found))
+        of_a, of_b = values[rows_a], values[rows_b]
+        finite = np.isfinite(of_a).all() and np.isfinite(of_b).all()
+        divergence = between(of_a, of_b, weight[rows_a], weight[rows_b]) if finite else np.nan
+        divergences.append(divergence)
+    return float(np.mean(divergences))
 
 
 def _projections(estimator: Any, X: Any) -> Iterator[Array]:
@@ -328,9 +327,7 @@ def _projections(estimator: Any, X: Any) -> Iterator[Array]:
         yield scores[:, j] - scores[:, i]
 
 
-def _gaussian(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return np.nan
+def _gaussian(a: Array, b: Array, weight_a: Array, weight_b: Array) -> float:
     means = [float(np.average(x, weights=w)) for x, w in ((a, weight_a), (b, weight_b))]
     spreads = [
         float(np.average((x - m) ** 2, weights=w))
@@ -340,10 +337,15 @@ def _gaussian(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
     return cauchy_schwarz_divergence(means[0], variances[0], means[1], variances[1])
 
 
-def _kde(a: Array, weight_a: Array, b: Array, weight_b: Array) -> float:
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        return np.nan
-    return kde_divergence(a, b, weight_a, weight_b)
+def _none_is_best(last: Trial, n: int) -> Exception:
+    """Why no candidate is the best."""
+    if last.error is not None:
+        last.error.add_note(f"None of {n} candidates gave a divergence.")
+        return last.error
+    return InputError(
+        f"The divergence must be a number for some candidate; it is none for all {n}. "
+        "Look for infinite or missing projections."
+    )
 
 
 def _exceeds(trial: Trial, best: Trial) -> bool:

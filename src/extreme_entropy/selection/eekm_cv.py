@@ -11,7 +11,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 
 from ..drawing.sampling import Sampled
-from ..drawing.specification import KernelSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.docstrings import with_shared_texts
@@ -20,8 +19,6 @@ from ..estimators.inputs import Costs, Priors
 from ..features.kernels import median_gamma
 from ..features.scaling import fit_scaling
 from .path_cv import PathCV
-
-MULTIPLES = (1 / 16, 1 / 4, 1.0, 4.0)  # of the median heuristic, tried by gamma="median"
 
 
 @with_shared_texts
@@ -90,6 +87,8 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     }
     _size_name: ClassVar[str] = "n_landmarks"
     _kind: ClassVar[type[EntropyClassifier]] = EEKMClassifier
+    # Of the median heuristic, tried by gamma="median".
+    _multiples: ClassVar[tuple[float, ...]] = (1 / 16, 1 / 4, 1.0, 4.0)
     _shared: ClassVar[tuple[str, ...]] = ("kernel", *PathCV._shared)
 
     def __init__(
@@ -129,20 +128,18 @@ class EEKMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _specifications(self, size: int) -> list[KernelSpec]:
-        _check_gammas(self.gamma)
-        settings = EEKMClassifier.settings
-        return [KernelSpec(size, self.kernel, "median", self.scale, self.relevance, settings)]
-
-    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
+    def _settings(self, sampled: Sampled | None = None) -> dict[str, dict[str, Any]]:
+        if sampled is None:
+            _check_gammas(self.gamma)
+            return {"median": {"gamma": "median"}}
         if not isinstance(self.gamma, str):
             return {f"γ = {gamma:g}": {"gamma": float(gamma)} for gamma in self.gamma}
         if self.kernel == "mixed":
-            return {f"γ = {m:g} × median": {"gamma": m} for m in MULTIPLES}
+            return {f"γ = {m:g} × median": {"gamma": m} for m in self._multiples}
         rows = sampled.sample.rows[: EEKMClassifier.settings.features.typical_rows]
         scaling = fit_scaling(self.scale, sampled.stats, rows)
         median = median_gamma(self.kernel, scaling(rows))
-        return {f"γ = {m:g} × median": {"gamma": m * median} for m in MULTIPLES}
+        return {f"γ = {m:g} × median": {"gamma": m * median} for m in self._multiples}
 
 
 def _check_gammas(gammas: Any) -> None:

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
 from ..drawing.sampling import Sampled
-from ..drawing.specification import NeuronSpec
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.docstrings import with_shared_texts
@@ -123,7 +122,7 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def _specifications(self, size: int) -> list[NeuronSpec]:
+    def _settings(self, sampled: Sampled | None = None) -> dict[str, dict[str, Any]]:
         if not len(self.activation):
             raise InputError("`activation` must hold at least one activation; it is empty.")
         for activation in self.activation:
@@ -132,12 +131,6 @@ class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
                 {"activation": activation},
                 caller_name=type(self).__name__,
             )
-        return [
-            NeuronSpec(size, activation, self.scale, self.relevance, EEMClassifier.settings)
-            for activation in self.activation
-        ]
-
-    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
         return {_name(activation): {"activation": activation} for activation in self.activation}
 
 

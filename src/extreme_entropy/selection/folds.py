@@ -19,14 +19,13 @@ from ..metrics import FEWEST_JUDGED
 Array = np.ndarray[Any, Any]
 
 UNTESTED = -1  # the fold of rows that are in every training set
-FEW = 10  # rows of a class in a fold, from which on content alone stratifies well enough
 
 
-def by_content(n_folds: int, hashes: Array, labels: Array) -> Array | None:
-    """The fold of each row from its hash, or None where a fold would have few rows of a class."""
+def by_content(n_folds: int, hashes: Array, labels: Array, least: int) -> Array | None:
+    """The fold of each row from its hash; None where one has fewer than `least` of a class."""
     folds = folds_of(hashes, n_folds).astype(np.intp)
     counts = np.bincount(labels * n_folds + folds, minlength=(labels.max() + 1) * n_folds)
-    return folds if (counts >= FEW).all() else None
+    return folds if (counts >= least).all() else None
 
 
 def dealt(n_folds: int, hashes: Array, labels: Array) -> Array:
@@ -37,11 +36,11 @@ def dealt(n_folds: int, hashes: Array, labels: Array) -> Array:
     _check_number(n_folds, labels)
     folds = np.empty(len(labels), np.intp)
     for label in np.unique(labels):
-        mine = labels == label
-        unlike, ranks = np.unique(hashes[mine], return_inverse=True)
+        rows = labels == label
+        unlike, ranks = np.unique(hashes[rows], return_inverse=True)
         if len(unlike) < n_folds:
-            ranks = hashes[mine].argsort(kind="stable").argsort()
-        folds[mine] = ranks % n_folds
+            ranks = hashes[rows].argsort(kind="stable").argsort()
+        folds[rows] = ranks % n_folds
     return folds
 
 
@@ -97,12 +96,12 @@ def check_folds(folds: Array, y: Array) -> int:
     return n_folds
 
 
-def check_counts(counts: Array) -> None:
+def check_counts(counts: Array, least: int) -> None:
     """Raise unless each fold by content has rows enough of each class   (n_classes, n_folds)."""
-    if (counts < FEW).any():
+    if (counts < least).any():
         raise InputError(
             f"Rows that lie in blocks are put into folds by their content, and each of "
-            f"{counts.shape[1]} folds must hold {FEW} rows of each class; one holds "
+            f"{counts.shape[1]} folds must hold {least} rows of each class; one holds "
             f"{counts.min()}, and the rarest class has {counts.sum(axis=1).min()} rows. Use fewer "
             "folds, or gather the rows."
         )

@@ -25,7 +25,7 @@ from ..estimators.inputs import PriorsAndCosts
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..machine.solving import Method, solve
-from ..moments.summary import FoldMoments, without
+from ..moments.summary import ClassMoments, FoldMoments, without
 from .folded import FoldedTable, Machines, Parts
 
 Array = np.ndarray[Any, Any]
@@ -36,9 +36,8 @@ class CrossValidation:
     """How rows are held out to choose a size."""
 
     groups: int = 3  # of a training set's parts, each held out once
-    left: float = (
-        0.5  # of each class in each fold, to be scored; with fewer φ is drawn in each fold
-    )
+    fewest: int = 10  # rows of a class in a fold, so that content alone stratifies well enough
+    left: float = 0.5  # of each class in each fold, to be scored; else φ is drawn in each fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +165,26 @@ def _solve(
     moments: FoldMoments, grouped: FoldMoments, fold: int | None, parts: Parts, solver: Solver
 ) -> Machine:
     """The machine of all parts but those of one fold."""
-    training = [list(groups) for groups in grouped.cells]
+    training = grouped.cells
     if fold is not None:
         left_out = range(fold * parts.per_fold, (fold + 1) * parts.per_fold)
-        for groups, folds in zip(training, moments.cells, strict=True):
-            for g in {j % len(groups) for j in left_out}:
-                members = range(g, parts.total, len(groups))
-                gone = (folds[j] for j in members if j in left_out)
-                rest = (folds[j] for j in members if j not in left_out)
-                groups[g] = without(groups[g], gone, rest)
+        training = tuple(map(partial(_without, left_out), grouped.cells, moments.cells))
     counts = np.array([sum(part.n for part in groups) for groups in training])
     terms = solver.priors_and_costs(counts)
-    cells = FoldMoments(tuple(map(tuple, training)))
-    machine = solve(cells, solver.method, terms.log_priors, terms.log_costs)
-    return machine.with_priors_and_costs(*terms)
+    machine = solve(FoldMoments(training), solver.method, terms.log_priors, terms.log_costs)
+    return machine.with_priors_and_costs(terms.log_priors, terms.log_costs, terms.cost_matrix)
+
+
+def _without(
+    left_out: range, groups: tuple[ClassMoments, ...], parts: tuple[ClassMoments, ...]
+) -> tuple[ClassMoments, ...]:
+    """Sums of a class in groups, less the parts that are left out."""
+    rest = list(groups)
+    for g in {j % len(groups) for j in left_out}:
+        members = range(g, len(parts), len(groups))
+        gone = (parts[j] for j in members if j in left_out)
+        rest[g] = without(groups[g], gone, (parts[j] for j in members if j not in left_out))
+    return tuple(rest)
 
 
 def _divergences(machines: Machines) -> Array:

@@ -121,15 +121,12 @@ class PathCV(BestAnswers, EstimatorMixin):
         self._validate_params()
         sizes = _sizes(self._size_name, getattr(self, self._size_name))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        specs = self._specifications(sizes[-1])
+        specs = self._specifications(sizes[-1], self._settings())
         fold_rows = self._in_memory if engine_for(X) is None else self._in_blocks
         with one_blas_thread():
             folded = fold_rows(X, y, sample_weight, groups, seed, specs)
             rows, settings = folded.rows, self._settings(folded.rows.sampled)
-            specs = [
-                self._estimator(seed, **{self._size_name: sizes[-1]}, **setting).specification()
-                for setting in settings.values()
-            ]
+            specs = self._specifications(sizes[-1], settings)
             solver = self._solver(rows.classes)
             n_folds = N_FOLDS if solver.n_groups > 1 else 1  # that a classifier of all rows keeps
             # Folds by content add up to those.
@@ -162,13 +159,19 @@ class PathCV(BestAnswers, EstimatorMixin):
         self.best_params_, self.best_estimator_ = params, estimator
         return self
 
-    def _specifications(self, size: int) -> Sequence[Spec]:
-        """What φ may be drawn from, with the largest size."""
+    def _settings(self, sampled: Sampled | None = None) -> dict[str, dict[str, Any]]:
+        """Parameters of each candidate next to the size, by their label.
+
+        Without sampled rows, as far as they matter to how many rows must be sampled.
+        """
         raise NotImplementedError
 
-    def _settings(self, sampled: Sampled) -> dict[str, dict[str, Any]]:
-        """Parameters of each candidate beside the size, by their label."""
-        raise NotImplementedError
+    def _specifications(self, size: int, settings: dict[str, dict[str, Any]]) -> list[Spec]:
+        """What φ may be drawn from, with the largest size."""
+        return [
+            self._estimator(0, **{self._size_name: size}, **setting).specification()
+            for setting in settings.values()
+        ]
 
     def _estimator(self, seed: int, **params: Any) -> EntropyClassifier:
         """A candidate, unfitted."""
@@ -220,7 +223,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         """The fold of each row, and whether it follows from the row's content alone."""
         folds, shown = np.full(len(y), UNTESTED), tested | ~there
         labels = np.unique(y[shown], return_inverse=True)[1]
-        alike = by_content(int(self.cv), hashes[shown], labels)
+        alike = by_content(int(self.cv), hashes[shown], labels, self._cross_validation.fewest)
         if alike is not None:
             folds[shown] = alike
             return folds, True
@@ -245,7 +248,8 @@ class PathCV(BestAnswers, EstimatorMixin):
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
         rule = FoldRule(int(self.cv), sampled.content, classes)
-        check_counts(table.add_up(rule.counts).reshape(len(classes), -1))
+        counts = table.add_up(rule.counts).reshape(len(classes), -1)
+        check_counts(counts, self._cross_validation.fewest)
         rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
         return Folded(rows, table.each(rule, "fold"), True)
 
