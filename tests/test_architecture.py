@@ -240,16 +240,16 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1180,
+    "(top)": 1160,
     "cli": 1450,
-    "columns": 2210,
-    "drawing": 1220,
+    "columns": 2200,
+    "drawing": 1195,
     "engines": 1060,
     "entropy": 460,
     "estimators": 4050,
     "export": 1080,
     "features": 1370,
-    "machine": 1530,
+    "machine": 1570,
     "metrics": 540,
     "moments": 735,
     "plots": 1460,
@@ -273,8 +273,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 290, 30, 15),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 198, 24, 11),
+        (ExtremeEntropyClassifier(random_state=0), 290, 31, 15),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 198, 25, 11),
     ],
     ids=["default", "paper"],
 )

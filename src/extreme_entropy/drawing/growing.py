@@ -239,15 +239,13 @@ class Grower:
         growing, leaves = [_Node(rows, weights, self.n)], list[_Node]()
         total = self.n * weights**2
         while growing:
-            # The largest of those that are large enough, while there is room for more leaves.
+            # The largest of those that are large enough, while there may be more leaves.
             growing.sort(key=lambda node: -node.size)
             left = max(self.most_leaves - len(leaves) - len(growing), 0)
             large = [node for node in growing if node.size > self.n / self.most_leaves][:left]
             leaves += growing[len(large) :]
-            alone = len(large) == 1
-            work = (partial(self.cut, node, execute if alone else serial) for node in large)
             growing = []
-            for node, sides in zip(large, (serial if alone else execute)(work), strict=True):
+            for node, sides in zip(large, self.cut_all(large, execute), strict=True):
                 if sides is None:
                     leaves.append(node)
                     continue
@@ -261,13 +259,17 @@ class Grower:
         for i, leaf in enumerate(leaves):
             if leaf.parent >= 0:
                 children[leaf.parent][leaf.side] = -1 - i
-        tree = Tree(
-            np.array([cut.column for cut in cuts], np.intp),
-            np.array([cut.threshold for cut in cuts]),
-            np.array(children, np.intp).reshape(-1, 2),
-        )
+        columns = np.array([cut.column for cut in cuts], np.intp)
+        thresholds = np.array([cut.threshold for cut in cuts])
+        tree = Tree(columns, thresholds, np.array(children, np.intp).reshape(-1, 2))
         drawn = execute([partial(self.leaf_features, leaf) for leaf in leaves])
         return GrownTree(tree, list(drawn), np.sqrt(total / total.mean()))
+
+    def cut_all(self, nodes: list[_Node], execute: Executor) -> list[_Sides | None]:
+        """Each node cut in two; threads share the nodes, or the work on a single one."""
+        if len(nodes) == 1:
+            return [self.cut(nodes[0], execute)]
+        return list(execute(partial(self.cut, node, serial) for node in nodes))
 
     def cut(self, node: _Node, execute: Executor) -> _Sides | None:
         """A node cut in two; None where it cannot be."""

@@ -29,9 +29,9 @@ from ..features.content import RowSample, folds_of
 from ..features.layers import Features
 from ..features.scaling import Scaling
 from ..machine.operator import Ridge, operators_of, shrink
-from ..machine.solving import FoldProjections, HeldOut, Method, project_fold
+from ..machine.solving import FoldProjections, HeldOut, Method, project_fold, project_folds
 from ..moments.reduction import RowGroups, summarise
-from ..moments.summary import ClassMoments, FoldMoments
+from ..moments.summary import FoldMoments
 from .settings import RelevanceSettings
 
 Array = np.ndarray[Any, Any]
@@ -100,7 +100,7 @@ def learn_relevance(
     most = int(np.clip(most, settings.fewest_gradient_rows, settings.gradient_rows))
     at = rows.first_of_classes(most)  # where gradients are taken
     plain = _Fitted.on(rows, draw(None))
-    alike = HeldOut.pooled([plain.held_out(k) for k in range(N_FOLDS)])
+    alike = HeldOut.pooled(project_folds(plain.moments, plain.moments.totals, Method()))
     ridge = Method().ridges[alike.best]
     gradients = plain.gradients(ridge, at.Z, fold_pairs)
     first = [_agreement(gradients, k) for k in range(N_FOLDS)]
@@ -113,7 +113,7 @@ def learn_relevance(
         if inside.any():
             outside = [pair for pair in fold_pairs if k not in pair]
             second[:, inside] = _agreement(fitted.gradients(ridge, at.Z[inside], outside), k)
-        return fitted.held_out(k)
+        return project_fold(fitted.moments, fitted.moments.totals, k, Method())
 
     weighted = HeldOut.pooled(list(execute(partial(without, k) for k in range(N_FOLDS))))
     squares = at.mean_squares(np.mean(first, axis=0)) + at.mean_squares(second)
@@ -134,17 +134,12 @@ class _Fitted:
 
     features: Features
     moments: FoldMoments
-    totals: list[ClassMoments]  # of each class
 
     @classmethod
     def on(cls, rows: LabelledRows, features: Features) -> _Fitted:
         groups = RowGroups(rows.labels, rows.folds, rows.counts, (rows.n_classes, N_FOLDS))
         [[moments]] = summarise([features], rows.Z, groups)
-        return cls(features, moments, moments.totals)
-
-    def held_out(self, fold: int) -> FoldProjections:
-        """Projections of a fold's rows, for each ridge."""
-        return project_fold(self.moments, self.totals, fold, Method())
+        return cls(features, moments)
 
     def gradients(self, ridge: Ridge, Z: Array, groups: list[FoldPair]) -> Gradients:
         """∇f at scaled rows, for each pair of classes   (pairs, n, d).

@@ -7,7 +7,7 @@ typical of all, so that fewer features are always the first of more.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,9 +16,10 @@ from ..engines.threads import Threads
 from ..features.codes import on_knots
 from ..features.feature_map import FeatureMap
 from ..features.kernels import kernel_layer, median_gamma, whitening
-from ..features.layers import Features, Layer, Part
+from ..features.layers import Features, Part
 from ..features.neurons import (
     UNIFORM,
+    NeuronLayer,
     draw_laplacian,
     draw_neurons,
     draw_radial,
@@ -54,19 +55,11 @@ class LeafSpec:
     plain: ClassVar[str]  # what "mixed" stands for without weights of columns
     laplacian_beside: ClassVar[bool]  # whether a Laplacian part stands beside it even then
     distance_kinds: ClassVar[tuple[str, ...]]  # see rows by their distances alone
+    size: int  # neurons or landmarks
+    kind: Any  # the activation or kernel
     scale: str | None
     relevance: str
     settings: DrawingSettings
-
-    @property
-    def size(self) -> int:
-        """Neurons or landmarks."""
-        raise NotImplementedError
-
-    @property
-    def kind(self) -> Any:
-        """The activation or kernel."""
-        raise NotImplementedError
 
     @property
     def learns_relevance(self) -> bool:
@@ -148,32 +141,24 @@ class NeuronSpec(LeafSpec):
     laplacian_beside: ClassVar[bool] = False
     distance_kinds: ClassVar[tuple[str, ...]] = ("mixed", "laplacian")
 
-    n_hidden: int
-    activation: str | Callable[..., Array]
+    size: int = field(metadata={"parameter": "n_hidden"})
+    kind: str | Callable[..., Array] = field(metadata={"parameter": "activation"})
     scale: str | None
     relevance: str = "uniform"
     settings: DrawingSettings = DRAWING
 
     @property
-    def size(self) -> int:
-        return self.n_hidden
-
-    @property
-    def kind(self) -> Any:
-        return self.activation
-
-    @property
     def sample_size(self) -> int:
         """How many rows must be sampled: perhaps none for neurons that are drawn without rows."""
         typical_rows = self.settings.features.typical_rows
-        uniform = callable(self.activation) or self.activation in UNIFORM
+        uniform = callable(self.kind) or self.kind in UNIFORM
         if uniform and not self.learns_relevance:
             return typical_rows if self.scale == "quantile" else 0
-        return max(self.n_hidden, typical_rows)
+        return max(self.size, typical_rows)
 
     def part(self, kind: Any, h: int, rows: Array, typical: Array, drawn: DrawnFrom) -> Part:
         """A part of h neurons."""
-        layer: Layer
+        layer: NeuronLayer
         seed, settings = drawn.seed, self.settings.features
         if kind == "radial":
             layer = draw_radial(h, rows, typical, seed, settings)
@@ -192,34 +177,26 @@ class KernelSpec(LeafSpec):
     laplacian_beside: ClassVar[bool] = True
     distance_kinds: ClassVar[tuple[str, ...]] = ("mixed", "rbf", "laplacian")
 
-    n_landmarks: int
-    kernel: str | Callable[..., float]
+    size: int = field(metadata={"parameter": "n_landmarks"})
+    kind: str | Callable[..., float] = field(metadata={"parameter": "kernel"})
     gamma: float | str
     scale: str | None
     relevance: str = "uniform"
     settings: DrawingSettings = DRAWING
-
-    @property
-    def size(self) -> int:
-        return self.n_landmarks
-
-    @property
-    def kind(self) -> Any:
-        return self.kernel
 
     def part(self, kind: Any, h: int, rows: Array, typical: Array, drawn: DrawnFrom) -> Part:
         """A part of h landmarks, the first sampled rows, and its whitening."""
         gamma, balanced = self.gamma, self.settings.features.balanced
         if isinstance(gamma, str):
             gamma = median_gamma(kind, typical)
-        elif self.kernel == "mixed":  # a multiple, since the two parts measure differently
+        elif self.kind == "mixed":  # a multiple, since the two parts measure differently
             gamma *= median_gamma(kind, typical)
-        landmarks = rows[: max(h, balanced) if self.kernel == "mixed" else h]
+        landmarks = rows[: max(h, balanced) if self.kind == "mixed" else h]
         if kind == "laplacian" and drawn.move:
             landmarks = on_knots(landmarks, typical, self.settings.features)
         layer = kernel_layer(kind, landmarks, gamma, self.scale)
         W = whitening(layer(landmarks), drawn.dtype)
-        if self.kernel == "mixed":  # both parts vary alike, by their first features
+        if self.kind == "mixed":  # both parts vary alike, by their first features
             first = layer.first(balanced)(typical) @ W[:balanced, :balanced]
             W = W * np.exp(-log_deviation(first))
         return Part(layer, whitening=W).first(h)

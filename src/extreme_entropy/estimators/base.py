@@ -325,7 +325,8 @@ class EntropyClassifier(Combinable, NotebookView):
 
     def specification(self) -> Any:
         """What φ is drawn from, as far as it is a matter of parameters."""
-        return self._spec(**{f.name: getattr(self, f.name) for f in fields(self._spec)})
+        names = {f.name: f.metadata.get("parameter", f.name) for f in fields(self._spec)}
+        return self._spec(**{name: getattr(self, parameter) for name, parameter in names.items()})
 
     def _become(self, learner: Self) -> Self:
         """Take over all that another one has learnt, once nothing can fail any more."""

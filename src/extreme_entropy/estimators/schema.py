@@ -23,7 +23,6 @@ from ..columns.kind import ColumnKind
 from ..columns.kinds import ENCODED
 from ..columns.number import EncodedGaps, Number
 from ..columns.statistics import N_FOLDS
-from ..features import neurons  # noqa: F401  # files may hold its layers
 from ..features.feature_map import FeatureMap, Tree
 from ..features.feature_settings import FEATURES
 from ..features.kernels import Radial

@@ -12,18 +12,19 @@ landmarks lie is our choice, so that their coordinates are moved to knots when �
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Annotated, Any
 
 import numpy as np
 
+from ..shapes import Numbers
 from .feature_settings import FEATURES, FeatureSettings
-from .layers import Layer
+from .hidden_layer import HiddenLayer
 
 Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Coded(Layer):
+class Coded(HiddenLayer):
     """c·exp(−b‖z−l‖₁) for landmarks whose coordinates lie on few knots."""
 
     axes: ClassVar[dict[str, int]] = {"product": 1}
@@ -33,7 +34,7 @@ class Coded(Layer):
     column: Array  # that each code is of; d is the distance beyond all knots, d + 1 is 1   (codes,)
     low: Array  # k_b − k_0 of each code   (codes,)
     high: Array  # k_{b+1} − k_0
-    product: Array  # codes ↦ ln c − b‖z−l‖₁   (codes, h)
+    product: Annotated[Array, Numbers("codes", "hidden")]  # codes ↦ ln c − b‖z−l‖₁
     log_height: float  # ln c; an exponent is larger by rounding alone
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:

@@ -31,7 +31,7 @@ from ..shapes import LARGEST_LOG, Indices, Numbers, OneOf
 from ..tolerances import PIVOTS
 from .codes import coded
 from .feature_settings import FEATURES, FeatureSettings
-from .layers import Layer, mean_sign
+from .hidden_layer import HiddenLayer, mean_sign
 
 Array = np.ndarray[Any, Any]
 
@@ -41,7 +41,7 @@ KERNELS: tuple[Kernel, ...] = get_args(Kernel)
 
 def kernel_layer(
     kernel: str | Callable[..., float], landmarks: Array, gamma: float, scale: str | None
-) -> Layer:
+) -> KernelLayer:
     """The layer of a kernel over landmarks that were scaled so."""
     if not isinstance(kernel, str):
         return CustomKernel(kernel, landmarks)
@@ -104,15 +104,13 @@ def whitening(gram: Array, dtype: np.dtype[Any]) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Radial(Layer):
+class Radial(HiddenLayer):
     """c·exp(−b‖w−z‖²), as exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c): one product, one exponential.
 
     A kernel where all b are γ and c is 1, neurons where each has its own b. Linear neurons
     ⟨w,z⟩ − b may stand among them, at every second place from the second on; they come from the
     same product and are spared the exponential.
     """
-
-    axes: ClassVar[dict[str, int]] = {"columns": 1}
 
     columns: Annotated[Array, Numbers("seen+2", "hidden")]  # [2bw; −b; ln c − b‖w‖²], or [w; 0; −b]
     # ln c; an exponent is larger by rounding alone
@@ -154,10 +152,8 @@ class Radial(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class Laplacian(Layer):
+class Laplacian(HiddenLayer):
     """c·exp(−b‖z−l‖₁): a kernel where all b are γ and c is 1, neurons where each has its own b."""
-
-    axes: ClassVar[dict[str, int]] = {"landmarks": 0, "rates": 0}
 
     landmarks: Annotated[Array, Numbers("hidden", "seen")]  # l
     rates: Annotated[Array, Numbers("hidden", least=0)]  # b
@@ -171,7 +167,7 @@ class Laplacian(Layer):
         H += Z.dtype.type(self.log_height)
         return np.exp(H, out=H)
 
-    def quickest(self) -> Layer:
+    def quickest(self) -> HiddenLayer:
         """The same layer by codes, where its landmarks lie on few knots."""
         return coded(self.landmarks, self.rates, self.log_height) or self
 
@@ -191,10 +187,8 @@ class Laplacian(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class Polynomial(Layer):
+class Polynomial(HiddenLayer):
     """(γ⟨z,l⟩ + c)^degree; the linear kernel has γ = 1, c = 0 and degree 1."""
-
-    axes: ClassVar[dict[str, int]] = {"landmarks": 0}
 
     landmarks: Annotated[Array, Numbers("hidden", "seen")]
     gamma: float
@@ -214,10 +208,8 @@ class Polynomial(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class Cosine(Layer):
+class Cosine(HiddenLayer):
     """⟨z,l⟩ / ‖z‖‖l‖ about an origin; zero for rows that lie on it."""
-
-    axes: ClassVar[dict[str, int]] = {"landmarks": 0}
 
     landmarks: Annotated[Array, Numbers("hidden", "seen")]
     origin: float = 0.0  # of every column
@@ -243,13 +235,11 @@ def _unit(rows: Array) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Similarity(Layer):
+class Similarity(HiddenLayer):
     """Tanimoto's or Sørensen's similarity to the centres, for overlaps of sets and fingerprints.
 
     Two empty rows are alike: their similarity is 1.
     """
-
-    axes: ClassVar[dict[str, int]] = {"centres": 1}
 
     kind: Annotated[str, OneOf("tanimoto", "sorensen")]
     centres: Annotated[Array, Numbers("seen", "hidden")]  # w
@@ -281,14 +271,15 @@ class Similarity(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class CustomKernel(Layer):
+class CustomKernel(HiddenLayer):
     """A user's own kernel of two rows, called for each pair by `pairwise_kernels`."""
 
-    axes: ClassVar[dict[str, int]] = {"landmarks": 0}
-
     function: Callable[..., float]
-    landmarks: Array  # (h, d)
+    landmarks: Annotated[Array, Numbers("hidden", "seen")]
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         K = pairwise_kernels(Z, self.landmarks, metric=self.function)
         return K.astype(Z.dtype, copy=False)
+
+
+KernelLayer = Radial | Laplacian | Polynomial | Cosine | Similarity | CustomKernel

@@ -7,76 +7,20 @@ landmarks are those that a layer of k would have.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any
 
 import numpy as np
 
 from ..engines.blas import times_upper
-from ..shapes import Among, Indices, Numbers
+from ..shapes import Indices, Numbers
+from .codes import Coded
+from .kernels import KernelLayer
+from .neurons import NeuronLayer
 
 Array = np.ndarray[Any, Any]
 
-LAYERS: dict[str, type[Layer]] = {}  # by name: all there are
+Layer = NeuronLayer | KernelLayer | Coded
 Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
-
-
-@dataclass(frozen=True, slots=True)
-class Layer:
-    """What all layers share; each has `axes`, its fields and `__call__`."""
-
-    # Arrays that hold something of each neuron or landmark, and the axis along which they do.
-    axes: ClassVar[dict[str, int]]
-
-    def __init_subclass__(cls) -> None:
-        LAYERS[cls.__name__] = cls  # which a class with slots takes over from the one it is made of
-
-    @property
-    def size(self) -> int:
-        """h, the number of neurons or landmarks."""
-        name, axis = next(iter(self.axes.items()))
-        return int(getattr(self, name).shape[axis])
-
-    def first(self, k: int) -> Self:
-        """The layer of the first k neurons or landmarks."""
-        arrays: dict[str, Any] = {
-            name: getattr(self, name)[(slice(None),) * axis + (slice(k),)]
-            for name, axis in self.axes.items()
-        }
-        return replace(self, **arrays)
-
-    def __call__(self, Z: Array, out: Array | None = None) -> Array:
-        """Outputs for scaled rows, in the first rows of `out` if they can be   (n, h)."""
-        raise NotImplementedError
-
-    def gradient(self, Z: Array, A: Array, half: Array | None = None) -> Array:
-        """The derivative with respect to z of Σ_j a_j H_j(z) for each column a of A   (m, n, d).
-
-        With `half` (n, d) a layer with kinks takes the mean slope between z − half and z + half,
-        which a kink makes continuous; one without has no use for it. By central differences, one
-        column at a time, unless a layer knows better.
-        """
-        # The error of a step t is of the order t² + eps/t, which is least at the cube root of eps.
-        step = float(np.cbrt(np.finfo(Z.dtype).eps))
-        gradient = np.empty((A.shape[1], *Z.shape))
-        for column in range(Z.shape[1]):
-            above, below = Z.copy(), Z.copy()
-            above[:, column] += step * np.maximum(1.0, abs(Z[:, column]))
-            below[:, column] -= step * np.maximum(1.0, abs(Z[:, column]))
-            width = above[:, column] - below[:, column]
-            gradient[:, :, column] = ((self(above) - self(below)) @ A).T / width
-        return gradient
-
-    def quickest(self) -> Layer:
-        """The same layer in the form that is quickest to apply."""
-        return self
-
-
-def mean_sign(t: Array, half: Array | None) -> Array:
-    """The mean of sign between t − half and t + half, written over t."""
-    if half is None:
-        return np.sign(t, out=t)
-    t /= np.maximum(abs(half), 1e-100)  # a segment of no length counts as a very short one
-    return np.clip(t, -1, 1, out=t)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +69,7 @@ class Part:
                 arrays[field.name] = value.astype(dtype, copy=False)
         return replace(
             self,
-            layer=replace(self.layer, **arrays).quickest(),
+            layer=replace(self.layer, **arrays).quickest(),  # type: ignore[arg-type]
             weights=None if self.weights is None else self.weights.astype(dtype, copy=False),
             whitening=None if self.whitening is None else self.whitening.astype(dtype, copy=False),
         )

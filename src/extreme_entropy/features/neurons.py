@@ -29,8 +29,8 @@ from scipy.special import expit
 from ..shapes import Numbers
 from .codes import on_knots
 from .feature_settings import FEATURES, FeatureSettings
+from .hidden_layer import HiddenLayer, mean_sign
 from .kernels import Laplacian, Radial, Similarity, median_distance
-from .layers import Layer, mean_sign
 
 Array = np.ndarray[Any, Any]
 
@@ -42,7 +42,7 @@ FROM_ROWS: tuple[FromRows, ...] = get_args(FromRows)
 
 
 @dataclass(frozen=True, slots=True)
-class Sigmoid(Layer):
+class Sigmoid(HiddenLayer):
     """1 / (1 + exp(−⟨w,z⟩ + b))."""
 
     axes: ClassVar[dict[str, int]] = {"weights": 1, "biases": 0}
@@ -63,7 +63,7 @@ class Sigmoid(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class Relu(Layer):
+class Relu(HiddenLayer):
     """max(0, ⟨w,z⟩ − b)."""
 
     axes: ClassVar[dict[str, int]] = {"weights": 1, "biases": 0}
@@ -84,20 +84,25 @@ class Relu(Layer):
 
 
 @dataclass(frozen=True, slots=True)
-class Custom(Layer):
+class Custom(HiddenLayer):
     """A user's own function (Z, weights, biases) ↦ (n, h), with w and b uniform on [0, 1]."""
 
     axes: ClassVar[dict[str, int]] = {"weights": 0, "biases": 0}
 
     function: Callable[[Array, Array, Array], Array]
-    weights: Array  # (h, d)
-    biases: Array  # (h,)
+    weights: Annotated[Array, Numbers("hidden", "seen")]
+    biases: Annotated[Array, Numbers("hidden")]
 
     def __call__(self, Z: Array, out: Array | None = None) -> Array:
         return np.array(self.function(Z, self.weights, self.biases), dtype=Z.dtype, ndmin=2)
 
 
-def draw_neurons(activation: str | Callable[..., Array], h: int, rows: Array, seed: int) -> Layer:
+NeuronLayer = Sigmoid | Relu | Radial | Laplacian | Similarity | Custom
+
+
+def draw_neurons(
+    activation: str | Callable[..., Array], h: int, rows: Array, seed: int
+) -> NeuronLayer:
     """A layer of h neurons for scaled sampled rows, of which "sig", "nsig" and "rbf" need none."""
     rng = np.random.default_rng(seed)
     if isinstance(activation, str) and activation in FROM_ROWS:

@@ -86,26 +86,14 @@ def solve_leaves(
         solved = [solve(leaf, execute=execute) for leaf in summary.leaves]
     else:
         solved = list(execute(partial(solve, leaf) for leaf in summary.leaves))
-    held, odds = phi.held, _held_out_odds(phi, solved)
-    pairs = tuple(combinations(range(len(totals)), 2))
-    of_class = [(held.labels == c).nonzero()[0] for c in range(len(totals))]
-    curves, shares = [], np.empty(odds.shape[::2])
-    for p, (i, j) in enumerate(pairs):
-        negative, positive = (
-            HeldOdds(odds[:, of_class[c], p].T, held.counts[of_class[c]], totals[c]) for c in (i, j)
-        )
-        slopes = fit_slopes(negative, positive, free=max(phi.n_leaves) > 1, settings=settings)
-        shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
-        filled = [held_odds for held_odds in (negative, positive) if len(held_odds.odds)]
-        spreads = [float((held_odds.odds @ shares[:, p]).var()) for held_odds in filled]
-        variance = float(np.mean(spreads)) if any(spreads) else 1.0
-        curves.append(Line(max(float(slopes.sum()), settings.least_slope), variance))
+    odds = _held_out_odds(phi, solved)
+    curves, shares = _calibrate(phi, odds, totals, settings)
     # What single leaves lack is no reason to warn; what all rows lack is.
     uncut = np.repeat(np.array(phi.n_leaves) == 1, phi.n_leaves)
     of_all = (part.diagnostics for part, whole in zip(solved, uncut, strict=True) if whole)
     machine = Machine(
-        pairs=pairs,
-        curves=tuple(curves),
+        pairs=tuple(combinations(range(len(totals)), 2)),
+        curves=curves,
         log_priors=log_priors,
         log_costs=log_costs,
         diagnostics=tuple(dict.fromkeys(code for codes in of_all for code in codes)),
@@ -113,7 +101,7 @@ def solve_leaves(
         shares=shares,
     )
     projections = np.einsum("tmp,tp->mp", odds, shares)
-    return replace(machine, held_out=_true_class_scores(machine, projections, held))
+    return replace(machine, held_out=_true_class_scores(machine, projections, phi.held))
 
 
 def _solve_leaf(
@@ -165,6 +153,25 @@ def _held_out_odds(phi: FeatureMap, solved: Sequence[SolvedLeaf]) -> Array:
                     projections = by_fold(phi.leaves[i](held.Z[rows]), held.folds[rows])
                 of_tree[rows] = leaf.projections(projections)
     return odds
+
+
+def _calibrate(
+    phi: FeatureMap, odds: Array, totals: Array, settings: CalibrationSettings
+) -> tuple[tuple[Line, ...], Array]:
+    """The line of each pair of classes, and how much each tree counts for it   (trees, pairs)."""
+    held, curves, shares = phi.held, [], np.empty(odds.shape[::2])
+    of_class = [(held.labels == c).nonzero()[0] for c in range(len(totals))]
+    for p, pair in enumerate(combinations(range(len(totals)), 2)):
+        negative, positive = (
+            HeldOdds(odds[:, of_class[c], p].T, held.counts[of_class[c]], totals[c]) for c in pair
+        )
+        slopes = fit_slopes(negative, positive, free=max(phi.n_leaves) > 1, settings=settings)
+        shares[:, p] = slopes / slopes.sum() if slopes.any() else 1 / len(slopes)
+        filled = [held_odds for held_odds in (negative, positive) if len(held_odds.odds)]
+        spreads = [float((held_odds.odds @ shares[:, p]).var()) for held_odds in filled]
+        variance = float(np.mean(spreads)) if any(spreads) else 1.0
+        curves.append(Line(max(float(slopes.sum()), settings.least_slope), variance))
+    return tuple(curves), shares
 
 
 def fit_slopes(

@@ -97,38 +97,60 @@ def solve_moments(moments: FoldMoments, method: Method, execute: Executor = seri
     """
     totals = moments.totals
     classes = [shrink(total, method.shrinkage) for total in totals]
-    ridge, folds, held_out = method.ridges[0], list[FoldProjections](), None
-    if moments.n_folds > 1 and (method.cross_fitted or method.ridge == "auto"):
-        tasks = (partial(project_fold, moments, totals, k, method) for k in range(moments.n_folds))
-        folds = list(execute(tasks))
-        held_out = HeldOut.pooled(folds)
-        ridge = method.ridges[held_out.best]
+    folds = project_folds(moments, totals, method, execute)
+    held_out = HeldOut.pooled(folds) if folds else None
+    best = 0 if held_out is None else held_out.best
+    solve_pair = partial(
+        _solve_pair,
+        ridge=method.ridges[best],
+        held_out=held_out if method.cross_fitted else None,
+        fewest_folds=method.fewest_folds,
+    )
     pairs = tuple(combinations(range(len(classes)), 2))
-    solved = [operators_of(classes[i], classes[j], [ridge]) for i, j in pairs]
-    operators = np.concatenate([betas for betas, _ in solved])
-    sums = np.array([classes[i].mean + classes[j].mean for i, j in pairs])
-    middles = np.vecdot(operators, sums) / 2
-    gaussians, lacks_folds = [], False
-    for p, (i, j) in enumerate(pairs):
-        crossed = None
-        if held_out is not None and method.cross_fitted and operators[p].any():
-            crossed = held_out.gaussians(p, float(middles[p]), method.fewest_folds)
-            lacks_folds |= crossed is None
-        gaussians.append(crossed or _training_gaussians(operators[p], classes[i], classes[j]))
-    diagnostics = {
-        "degenerate": not operators.any(axis=1).all(),
-        "one row": any(is_one_row(c.rows) for c in classes),
-        "not cross-fitted": lacks_folds,
-    }
+    solved = [solve_pair(p, classes[i], classes[j]) for p, (i, j) in enumerate(pairs)]
+    middles = np.array([pair.middle for pair in solved])
     return Solution(
         pairs,
-        operators,
-        tuple(gaussians),
+        np.array([pair.beta for pair in solved]),
+        tuple(pair.gaussians for pair in solved),
         np.array([c.epsilon for c in classes]),
-        np.concatenate([added for _, added in solved]),
-        tuple(code for code, holds in diagnostics.items() if holds),
-        None if held_out is None else FoldOperators.of(folds, held_out.best, middles),
+        np.array([pair.ridge for pair in solved]),
+        tuple(dict.fromkeys(code for pair in solved for code in pair.diagnostics)),
+        FoldOperators.of(folds, best, middles) if folds else None,
     )
+
+
+class SolvedPair(NamedTuple):
+    """The operator of two classes, and the Gaussians of its projections."""
+
+    beta: Array
+    ridge: float  # added to Σ's diagonal
+    middle: float  # between the means of both classes
+    gaussians: GaussianPair
+    diagnostics: list[str]
+
+
+def _solve_pair(
+    p: int,
+    negative: Shrunk,
+    positive: Shrunk,
+    ridge: Ridge,
+    held_out: HeldOut | None,
+    fewest_folds: int,
+) -> SolvedPair:
+    """The operator of pair p, and the Gaussians of held-out rows or, without them, the paper's."""
+    betas, added = operators_of(negative, positive, [ridge])
+    beta, gaussians, diagnostics = betas[0], None, list[str]()
+    middle = float(beta @ (negative.mean + positive.mean)) / 2
+    if is_one_row(negative.rows) or is_one_row(positive.rows):
+        diagnostics.append("one row")
+    if not beta.any():
+        diagnostics.append("degenerate")
+    elif held_out is not None:
+        gaussians = held_out.gaussians(p, middle, fewest_folds)
+        diagnostics += ["not cross-fitted"] * (gaussians is None)
+    gaussians = gaussians or _training_gaussians(beta, negative, positive)
+    return SolvedPair(beta, float(added[0]), middle, gaussians, diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +184,19 @@ class FoldProjections:
     variances: Array
     operators: Array  # (ridges, pairs, h)
     middles: Array  # between the means of the two classes   (ridges, pairs)
+
+
+def project_folds(
+    moments: FoldMoments,
+    totals: Sequence[ClassMoments],
+    method: Method,
+    execute: Executor = serial,
+) -> list[FoldProjections]:
+    """Each fold's rows, held out; none where there is one fold, or nobody asks for them."""
+    n_folds = len(moments.cells[0])
+    if n_folds == 1 or not (method.cross_fitted or method.ridge == "auto"):
+        return []
+    return list(execute(partial(project_fold, moments, totals, k, method) for k in range(n_folds)))
 
 
 def project_fold(
