@@ -242,7 +242,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 1160,
     "cli": 1450,
-    "columns": 2200,
+    "columns": 2210,
     "drawing": 1195,
     "engines": 1060,
     "entropy": 460,

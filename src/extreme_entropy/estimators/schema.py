@@ -31,11 +31,11 @@ from ..features.scaling import Quantile
 from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
 from ..moments.summary import ClassCounts, FoldMoments, Summary
-from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Scalar, Sizes, require
+from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Sizes, require
 
 Array = np.ndarray[Any, Any]
 
-PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: Scalar(bool)}
+PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: OneOf(False, True)}
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,10 @@ def _check_tuple(
     """Raise ValueError unless a value is a tuple of these types, or of any number of the first."""
     require(isinstance(value, tuple), where, "a tuple", type(value).__name__)
     alike = kinds[-1] is ...
-    count = count or Count(None if alike else len(kinds))
-    count.check(len(value), sizes, f"the length of {where}")
+    length = f"the length of {where}"
+    require(alike or len(value) == len(kinds), length, str(len(kinds)), len(value))
+    if count:
+        count.check(len(value), sizes, length)
     for i, item in enumerate(value):
         check(kinds[0 if alike else i], item, sizes, f"{where}[{i}]")
 
