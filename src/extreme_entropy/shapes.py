@@ -46,11 +46,11 @@ def fits(size: Size, n: int, sizes: Sizes) -> bool:
     """Whether n is a size; a name that stands for nothing yet becomes n."""
     if not isinstance(size, str):
         return size is None or n == size
-    name, _, more = size.partition("+")
+    name, _, offset = size.partition("+")
     known = sizes[name]
     if not known:
-        known.append(n - int(more or 0))
-    return known[0] + int(more or 0) == n
+        known.append(n - int(offset or 0))
+    return known[0] + int(offset or 0) == n
 
 
 def told(size: Size, sizes: Sizes) -> str:

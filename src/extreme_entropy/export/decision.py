@@ -54,10 +54,10 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     at = np.zeros((k, k), np.int64)
     at[second, first], at[first, second] = pairs, len(pairs) + pairs
     of_second = g("Sigmoid", odds)
-    both = g.beside([of_second, g("Sub", 1.0, of_second)])
-    both = g("Clip", both, CERTAIN, 1 - CERTAIN)
+    of_pairs = g.beside([of_second, g("Sub", 1.0, of_second)])
+    of_pairs = g("Clip", of_pairs, CERTAIN, 1 - CERTAIN)
     unit = np.eye(k)
-    r = g("Reshape", g.columns(both, at.ravel()), np.array([-1, k, k]))
+    r = g("Reshape", g.columns(of_pairs, at.ravel()), np.array([-1, k, k]))
     r = g("Mul", r, 1 - unit)  # r_ij, and nothing on the diagonal
     diagonal = g("ReduceSum", g("Mul", r, r), np.array([1]), keepdims=1)  # Q_jj   (n, 1, k)
     across = g("Mul", r, g("Transpose", r, perm=[0, 2, 1]))
@@ -69,8 +69,8 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
         j = g("Reshape", j, np.array([1]))
         row, column = (g("Gather", system, j, axis=axis) for axis in (1, 2))
         row = g("Div", row, g("Gather", row, j, axis=2))
-        others = g("Sub", column, g("Gather", unit, j, axis=1))
-        return g("Sub", system, g("Mul", others, row))
+        factors = g("Sub", column, g("Gather", unit, j, axis=1))
+        return g("Sub", system, g("Mul", factors, row))
 
     start = Tensor(g.beside([system, ones], axis=2), np.float64, (ROWS, k, k + 1))
     solved = g.repeat(eliminate, start, [Tensor(np.arange(k), np.int64, ())])

@@ -114,8 +114,8 @@ def _projected(g: Graph, part: Part, beta: Array, z: str) -> str:
     z, layer = g("Sub", z, centre), _seen_from(centre.astype(np.float64), layer)
     # Linear neurons and their β are one product.
     places = np.arange(1, 2 * layer.n_linear, 2)
-    weights, own = layer.columns[:, places], beta[places]
-    linear = [g("Add", _product(g, z, weights[:-2] @ own), weights[-1] @ own)] if len(own) else []
+    weights = layer.columns[:, places] @ beta[places]
+    linear = [g("Add", _product(g, z, weights[:-2]), weights[-1])] if len(places) else []
     layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
     return g.sum([_product(g, _radial(g, layer, z), np.delete(beta, places, axis=0)), *linear])
 
@@ -218,11 +218,11 @@ def _cosine(g: Graph, layer: Cosine, z: str) -> str:
     z = g("Sub", z, origin)
     length = g("Sqrt", g.row_sums(g("Mul", z, z)))
     # Rows at the origin have no direction: their product is 0 already.
-    some = g("Where", g("Greater", length, g.real(0)), length, g.real(1))
+    divisor = g("Where", g("Greater", length, g.real(0)), length, g.real(1))
     landmarks = layer.landmarks - layer.origin
     lengths = np.linalg.norm(landmarks, axis=1)[:, np.newaxis]
     unit = landmarks / np.where(lengths > 0, lengths, 1.0)
-    return g("MatMul", g("Div", z, some), g.real(unit.T))
+    return g("MatMul", g("Div", z, divisor), g.real(unit.T))
 
 
 def _similarity(g: Graph, layer: Similarity, z: str) -> str:
@@ -233,8 +233,8 @@ def _similarity(g: Graph, layer: Similarity, z: str) -> str:
         union = g("Sub", union, shared)
     else:
         shared = g("Mul", shared, g.real(2))
-    some, one = g("Greater", union, g.real(0)), g.real(1)
-    return g("Where", some, g("Div", shared, g("Where", some, union, one)), one)
+    positive, unit = g("Greater", union, g.real(0)), g.real(1)
+    return g("Where", positive, g("Div", shared, g("Where", positive, union, unit)), unit)
 
 
 LAYERS: dict[type, Callable[..., str]] = {

@@ -74,11 +74,11 @@ class Graph:
         self.nodes.append(helper.make_node(operator, inputs, [output], output, **options))
         return output
 
-    def name(self, wanted: str) -> str:
+    def name(self, stem: str) -> str:
         """A name that nothing else has."""
-        count, name = len(self._taken), f"{self._prefix}{wanted}"
+        count, name = len(self._taken), f"{self._prefix}{stem}"
         while name in self._taken:
-            name, count = f"{self._prefix}{wanted}_{count}", count + 1
+            name, count = f"{self._prefix}{stem}_{count}", count + 1
         self._taken.add(name)
         return name
 
@@ -130,12 +130,12 @@ class Graph:
         shared = self.constants, self._known
         self.constants, self._known = [], {}
         rows = self.name(ROWS)  # which may be the rows of a leaf
-        inner = [each.described(self.name("inner"), rows) for each in (state, *sequences)]
-        nodes, result = self._apart(lambda: step(*(each.name for each in inner)))
+        inner = [tensor.described(self.name("inner"), rows) for tensor in (state, *sequences)]
+        nodes, result = self._apart(lambda: step(*(tensor.name for tensor in inner)))
         outer = [state.described(result, rows)]
         body = helper.make_graph(nodes, self.name("body"), inner, outer, self.constants)
         self.constants, self._known = shared
-        operands = [each.name for each in (state, *sequences)]
+        operands = [tensor.name for tensor in (state, *sequences)]
         return self._add("Scan", operands, body=body, num_scan_inputs=len(sequences))
 
     def unless_empty(self, rows: str, work: Callable[[], str], n: int) -> str:
@@ -145,8 +145,8 @@ class Graph:
             nodes, result = self._apart(do)
             outer = [Tensor(result, np.float64, (self.name(ROWS), n)).described()]
             branches.append(helper.make_graph(nodes, self.name("branch"), [], outer))
-        some = self("Greater", self("Size", rows), 0)
-        return self("If", some, then_branch=branches[0], else_branch=branches[1])
+        not_empty = self("Greater", self("Size", rows), 0)
+        return self("If", not_empty, then_branch=branches[0], else_branch=branches[1])
 
     def _apart(self, work: Callable[[], str]) -> tuple[list[onnx.NodeProto], str]:
         """The operators that some work adds, which are not added here, and its result."""
@@ -157,7 +157,7 @@ class Graph:
 
     def model(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> onnx.ModelProto:
         """The whole, with what goes in and out."""
-        first, last = ([each.described() for each in side] for side in (inputs, outputs))
+        first, last = ([tensor.described() for tensor in side] for side in (inputs, outputs))
         graph = helper.make_graph(self.nodes, "extreme_entropy", first, last, self.constants)
         used = {node.domain for node in self.nodes}
         model = helper.make_model(

@@ -38,14 +38,14 @@ def averaged(g: Graph, phi: FeatureMap, machine: Machine, z: str) -> str:
 
 def _of_tree(g: Graph, leaves: Leaves, at: str, z: str) -> str:
     """Log-odds of rows, each by its own leaf."""
-    order, found = [], []
+    order, odds = [], []
     for place, leaf in enumerate(leaves):
         rows = g.flat(g("NonZero", g("Equal", at, place)))
         order.append(rows)
-        found.append(g.unless_empty(rows, partial(_of_rows, g, leaf, z, rows), len(leaf[1].shifts)))
-    odds = g.beside(found, axis=0)
+        odds.append(g.unless_empty(rows, partial(_of_rows, g, leaf, z, rows), len(leaf[1].shifts)))
+    gathered = g.beside(odds, axis=0)
     places = g("Reshape", g.beside(order, axis=0), np.array([-1, 1]))
-    return g("ScatterND", odds, places, odds)  # back in the order of rows
+    return g("ScatterND", gathered, places, gathered)  # back in the order of rows
 
 
 def _of_rows(g: Graph, leaf: tuple[Features, Leaf], z: str, rows: str) -> str:

@@ -45,11 +45,11 @@ def onnx_model(
     precision, encoding = np.dtype(str(dtype)), predictor.feature_map.encoding
     apart = _columns_apart(encoding, names, precision, columns)
     matrix = Tensor("X", precision, (ROWS, encoding.d))
-    inputs = [Tensor(each.name, each.dtype, (ROWS, 1)) for each in apart] or [matrix]
-    taken = [each.name for each in inputs]
+    inputs = [Tensor(column.name, column.dtype, (ROWS, 1)) for column in apart] or [matrix]
+    taken = [tensor.name for tensor in inputs]
     label, second = (_unlike(taken, name) for name in OUTPUTS)
     graph = Graph(precision_of_layers(predictor, precision), taken=[*taken, label, second])
-    rows = Rows(graph, None if apart else "X", {each.position: each.name for each in apart})
+    rows = Rows(graph, None if apart else "X", {column.position: column.name for column in apart})
     place, p = answers(graph, predictor, rows)
     labels = labels_of(predictor.classes)
     graph("Gather", labels, place, output=label)

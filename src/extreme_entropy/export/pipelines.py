@@ -86,7 +86,7 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 def _rows(graph: Graph, encoding: Encoding, operator: Any) -> Rows:
     """The inputs of an operator: one matrix of numbers, or each column."""
-    names = [each.full_name for each in operator.inputs]
+    names = [variable.full_name for variable in operator.inputs]
     if len(names) == 1 and not is_coded(encoding):
         return Rows(graph, names[0], {})
     if len(names) != encoding.d:
@@ -107,5 +107,5 @@ def _predictor(operator: Any) -> Predictor:
 
 def _precision(operator: Any) -> np.dtype[Any]:
     """Double where some input is."""
-    kinds = {type(one.type).__name__ for one in operator.inputs}
+    kinds = {type(variable.type).__name__ for variable in operator.inputs}
     return np.dtype(np.float64 if "DoubleTensorType" in kinds else np.float32)
