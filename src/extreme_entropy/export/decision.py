@@ -64,9 +64,9 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     system = g("Add", g("Sub", g("Mul", diagonal, unit), across), 1.0)  # Q + 11ᵀ
     ones = g("Add", g("Mul", g("Gather", system, np.array([0]), axis=2), 0.0), 1.0)
 
-    def eliminate(system: str, j: str) -> str:
-        """Make column j that of the unit matrix."""
-        j = g("Reshape", j, np.array([1]))
+    def eliminate(names: list[str]) -> str:
+        """Make column j of a system that of the unit matrix."""
+        system, j = names[0], g("Reshape", names[1], np.array([1]))
         row, column = (g("Gather", system, j, axis=axis) for axis in (1, 2))
         row = g("Div", row, g("Gather", row, j, axis=2))
         factors = g("Sub", column, g("Gather", unit, j, axis=1))

@@ -195,7 +195,8 @@ def _distance(g: Graph, landmarks: Array, z: str) -> str:
     """‖z−l‖₁ of each row and landmark, added up column by column   (n, h)."""
     h = len(landmarks)
 
-    def add(distance: str, z: str, landmarks: str) -> str:
+    def add(names: list[str]) -> str:
+        distance, z, landmarks = names
         apart = g("Sub", g("Reshape", z, np.array([-1, 1])), landmarks)
         return g("Add", distance, g("Abs", apart))
 

@@ -121,8 +121,10 @@ class Graph:
         """A matrix of one column as a vector."""
         return self("Reshape", x, np.array([-1]))
 
-    def repeat(self, step: Callable[..., str], state: Tensor, sequences: Sequence[Tensor]) -> str:
-        """What `step(state, *items)` makes of a state, item after item of some sequences.
+    def repeat(
+        self, step: Callable[[list[str]], str], state: Tensor, sequences: Sequence[Tensor]
+    ) -> str:
+        """What `step([state, *items])` makes of a state, item after item of some sequences.
 
         The shape of a sequence is that of its items, which lie along its first axis. Constants of
         the step are kept with it, since not every runtime lets a loop see those of the whole.
@@ -131,7 +133,7 @@ class Graph:
         self.constants, self._known = [], {}
         rows = self.name(ROWS)  # which may be the rows of a leaf
         inner = [tensor.described(self.name("inner"), rows) for tensor in (state, *sequences)]
-        nodes, result = self._apart(lambda: step(*(tensor.name for tensor in inner)))
+        nodes, result = self._apart(lambda: step([tensor.name for tensor in inner]))
         outer = [state.described(result, rows)]
         body = helper.make_graph(nodes, self.name("body"), inner, outer, self.constants)
         self.constants, self._known = shared
