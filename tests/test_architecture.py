@@ -269,7 +269,7 @@ LINES = {
     "engines": 1060,
     "entropy": 460,
     "estimators": 4040,
-    "export": 1080,
+    "export": 1050,
     "features": 1370,
     "machine": 1570,
     "metrics": 540,

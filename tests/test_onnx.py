@@ -356,14 +356,15 @@ def test_months_of_dates_are_those_of_the_calendar():
     """Every day of 800 years, and the last second of each."""
     from extreme_entropy.columns.date import PARTS as OURS
     from extreme_entropy.export.encoding import PARTS
-    from extreme_entropy.export.graph import Graph
+    from extreme_entropy.export.graph import Graph, Tensor
 
     days = np.arange(-146_097, 146_097, dtype=float) * 86_400
     for x in (days, days + 86_399.0):
         for part, of in PARTS.items():
             g = Graph(taken=["x"])
             found = of(g, "x")
-            model = g.model([("x", np.float64, 1)], [(found, np.float64, 1)])
+            ends = [[Tensor(name, np.float64, ("rows", 1))] for name in ("x", found)]
+            model = g.model(inputs=ends[0], outputs=ends[1])
             theirs = run(model, {"x": x[:, np.newaxis]})[0][:, 0]
             np.testing.assert_allclose(theirs, OURS[part](x), atol=1e-9, rtol=1e-12)
 

@@ -46,11 +46,11 @@ def fits(size: Size, n: int, sizes: Sizes) -> bool:
     """Whether n is a size; a name that stands for nothing yet becomes n."""
     if not isinstance(size, str):
         return size is None or n == size
-    name, _, more = size.partition("+")
+    name, _, offset = size.partition("+")
     known = sizes[name]
     if not known:
-        known.append(n - int(more or 0))
-    return known[0] + int(more or 0) == n
+        known.append(n - int(offset or 0))
+    return known[0] + int(offset or 0) == n
 
 
 def told(size: Size, sizes: Sizes) -> str:
@@ -69,26 +69,24 @@ class Bound:
 
 
 class OneOf(Bound):
-    """A string, one of those named if some are."""
+    """One of these values, or any text if there are none."""
 
-    def __init__(self, *allowed: str) -> None:
+    def __init__(self, *allowed: Any) -> None:
         self.allowed = allowed
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = is_text(value) and (value in self.allowed or not self.allowed)
-        require(known, where, " or ".join(map(repr, self.allowed)) or "text", value)
+        kind = type(self.allowed[0]) if self.allowed else str
+        known = type(value) is kind and (value in self.allowed or not self.allowed)
+        allowed = " or ".join(map(repr, self.allowed)) or "text"
+        require(known and (kind is not str or is_text(value)), where, allowed, value)
 
 
 class Scalar(Bound):
-    """A label: text, a number or a truth value, or only the last."""
-
-    def __init__(self, kinds: Any = str | bool | int | float) -> None:
-        self.kinds = kinds
+    """A label: text, a number or a truth value."""
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
-        known = isinstance(value, self.kinds) and (is_text(value) or not isinstance(value, str))
-        allowed = "true or false" if self.kinds is bool else "text, a number or a truth value"
-        require(known and value == value, where, allowed, value)
+        known = is_text(value) or isinstance(value, bool | int | float)
+        require(known and value == value, where, "text, a number or a truth value", value)
 
 
 class Labels(Bound):
@@ -102,7 +100,7 @@ class Labels(Bound):
         [size] = self.sizes
         if self.names:
             named = flat and fits(size, len(value), sizes) and all(map(is_text, value.tolist()))
-            require(named, where, f"{told(size, sizes)} names", value)
+            require(named, where, f"{sizes[str(size)][0]} names", value)
         else:
             ordered = flat and len(value) > 1 and np.array_equal(np.unique(value), value)
             require(ordered, where, "two or more labels in increasing order", value)
@@ -125,7 +123,7 @@ class Count(Bound):
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
         [size] = self.sizes
         same = type(value) is int and value >= 0 and fits(size, value, sizes)
-        require(same, where, told(size, sizes), value)
+        require(same, where, "" if same else told(size, sizes), value)
 
 
 class Numbers(Bound):
@@ -169,7 +167,7 @@ class Numbers(Bound):
         shaped = value.ndim == len(self.sizes) and all(
             fits(size, n, sizes) for size, n in zip(self.sizes, value.shape, strict=True)
         )
-        wanted = ", ".join(told(size, sizes) for size in self.sizes)
+        wanted = "" if shaped else ", ".join(told(size, sizes) for size in self.sizes)
         require(shaped, where, f"of shape ({wanted})", value)
         ordered = not self.increasing or bool((value[1:] > value[:-1]).all())
         require(ordered, where, "in increasing order", value)

@@ -73,7 +73,7 @@ class Checkpoint(NoCheckpoint):
             return
         try:
             values, arrays = persistence.read(self.path)
-            kept = unpack(values, arrays, self.path)
+            saved = unpack(values, arrays, self.path)
         except (FileFormatError, FileNotFoundError) as error:
             if not self.path.exists():  # another fit has ended meanwhile
                 return
@@ -88,30 +88,30 @@ class Checkpoint(NoCheckpoint):
                     f"{str(self.path)!r} is a saved classifier, but not a checkpoint of a fit over "
                     "batches. Name another file, or move this one away."
                 )
-        self._check(learner, kept)
+        self._check(learner, saved)
         learner.__dict__.update(
-            {name: value for name, value in vars(kept).items() if name not in kept.get_params()}
+            {name: value for name, value in vars(saved).items() if name not in saved.get_params()}
         )
 
-    def _check(self, learner: Any, kept: Any) -> None:
+    def _check(self, learner: Any, saved: Any) -> None:
         """Raise unless the checkpoint is of such a classifier."""
         from .saving import plain_parameters
 
-        if type(kept) is not type(learner):
+        if type(saved) is not type(learner):
             raise InputError(
-                f"The checkpoint {str(self.path)!r} is of {type(kept).__name__}, not of "
+                f"The checkpoint {str(self.path)!r} is of {type(saved).__name__}, not of "
                 f"{type(learner).__name__}. Name another file. {ANEW}"
             )
-        ours, theirs = plain_parameters(learner), plain_parameters(kept)
-        other = [name for name in ours if name not in FREE and not _equal(ours[name], theirs[name])]
-        if other:
-            differ = ", ".join(f"{name}={theirs[name]!r}, not {ours[name]!r}" for name in other)
+        ours, theirs = plain_parameters(learner), plain_parameters(saved)
+        names = [name for name in ours if name not in FREE and not _equal(ours[name], theirs[name])]
+        if names:
+            differ = ", ".join(f"{name}={theirs[name]!r}, not {ours[name]!r}" for name in names)
             raise InputError(
                 f"The checkpoint {str(self.path)!r} is of a classifier with other parameters: "
                 f"{differ}. Set those, or name another file. {ANEW}"
             )
-        if learner.is_twin != kept.is_twin or (
-            learner.is_twin and not same(learner.feature_map_, kept.feature_map_)
+        if learner.is_twin != saved.is_twin or (
+            learner.is_twin and not same(learner.feature_map_, saved.feature_map_)
         ):
             raise InputError(
                 f"The checkpoint {str(self.path)!r} is of a classifier with another φ. "

@@ -35,6 +35,7 @@ CLASSIFIERS = {
 SECTIONS = ("estimator", "parameters", "fitted", "table", "checkpoint")
 WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
 FEWEST_HALVED = 8  # rows of a square array of which only half is written
+LABEL = Scalar()
 LONGEST_LABEL = 1000  # characters, which each predicted label takes
 # What else classifiers and searches hold, by the module it lies in; many are above this one.
 BESIDE = {
@@ -247,7 +248,7 @@ def _labels(labels: Any, dtype: Any) -> Array:
     """Labels or names, whose type says no more than they need."""
     require(isinstance(labels, list), "labels", "a list", type(labels).__name__)
     for label in labels:
-        Scalar().check(label, {}, "a label")
+        LABEL.check(label, {}, "a label")
     if dtype == "|O":
         return np.array(labels, dtype=object)
     width = re.fullmatch("<U([0-9]{1,4})", str(dtype))

@@ -31,11 +31,11 @@ from ..features.scaling import Quantile
 from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
 from ..moments.summary import ClassCounts, FoldMoments, Summary
-from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Scalar, Sizes, require
+from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Sizes, require
 
 Array = np.ndarray[Any, Any]
 
-PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: Scalar(bool)}
+PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: OneOf(False, True)}
 
 
 @dataclass(frozen=True)
@@ -127,20 +127,22 @@ def _check_tuple(
     """Raise ValueError unless a value is a tuple of these types, or of any number of the first."""
     require(isinstance(value, tuple), where, "a tuple", type(value).__name__)
     alike = kinds[-1] is ...
-    count = count or Count(None if alike else len(kinds))
-    count.check(len(value), sizes, f"the length of {where}")
+    length = f"the length of {where}"
+    require(alike or len(value) == len(kinds), length, str(len(kinds)), len(value))
+    if count:
+        count.check(len(value), sizes, length)
     for i, item in enumerate(value):
         check(kinds[0 if alike else i], item, sizes, f"{where}[{i}]")
 
 
 def _check_fields(part: Any, sizes: Sizes, where: str) -> None:
     """Raise ValueError unless all fields of a part are right, and fit together."""
-    own: Any = type(part)
-    sizes = {name: [] for name in _sizes_of(own)} | sizes
-    for name, kind in types_of(own).items():
-        check(kind, getattr(part, name), sizes, f"{where}.{name}")
-    if own in LAWS:
-        what, law = LAWS[own]
+    kind: Any = type(part)
+    sizes = {name: [] for name in _sizes_of(kind)} | sizes
+    for name, inner in types_of(kind).items():
+        check(inner, getattr(part, name), sizes, f"{where}.{name}")
+    if kind in LAWS:
+        what, law = LAWS[kind]
         require(law(part, sizes), where, what, "not")
 
 
@@ -195,8 +197,9 @@ def _is_tree(tree: Tree, sizes: Sizes) -> bool:
 
 def _takes_turns(features: Features, sizes: Sizes) -> bool:
     """Whether features of all parts can take turns."""
-    own, p = [part.layer.size for part in features.parts], len(features.parts)
-    return p > 0 and all(n and n == len(range(i, sum(own), p)) for i, n in enumerate(own))
+    hidden, p = [part.layer.size for part in features.parts], len(features.parts)
+    turns = [len(range(i, sum(hidden), p)) for i in range(p)]
+    return p > 0 and all(turns) and hidden == turns
 
 
 def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
@@ -219,50 +222,50 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
     Fitted: ("φ, sums and machine of one classifier", _belongs_together),
     EncodedCategory: (
         "categories each with one of its columns or none",
-        lambda one, sizes: one.own.max() < one.n_own <= len(one.own),
+        lambda part, sizes: part.own.max() < part.n_own <= len(part.own),
     ),
     Encoding: ("an encoding of each column as its kind says", _is_encoding),
     Quantile: ("a curve for each column", _is_curve),
     Radial: (
         "neurons of which at most each second is linear",
-        lambda one, sizes: 2 * one.n_linear <= one.size,
+        lambda part, sizes: 2 * part.n_linear <= part.size,
     ),
     Part: (
         "a layer on columns of its own, or on all",
-        lambda one, sizes: one.columns is not None or sizes["seen"] == sizes["encoded"],
+        lambda part, sizes: part.columns is not None or sizes["seen"] == sizes["encoded"],
     ),
     Features: ("parts that take turns", _takes_turns),
     RowSketch: (
         "keys of uint64 below the bound of its level",
-        lambda one, sizes: (
-            one.keys.dtype == np.uint64
-            and not any(int(key) >> (64 - one.level) for key in one.keys[-1:])
+        lambda part, sizes: (
+            part.keys.dtype == np.uint64
+            and not any(int(key) >> (64 - part.level) for key in part.keys[-1:])
         ),
     ),
     Tree: ("a tree of later nodes and leaves", _is_tree),
     FeatureMap: (
         "trees with features for each leaf, on columns as they are encoded",
-        lambda one, sizes: (
-            sizes["encoded"] == [one.encoding.size]
-            and one.trees
-            and len(one.leaves) == sum(one.n_leaves)
+        lambda part, sizes: (
+            sizes["encoded"] == [part.encoding.size]
+            and part.trees
+            and len(part.leaves) == sum(part.n_leaves)
         ),
     ),
     FoldMoments: (
         "sums of the same features",
-        lambda one, sizes: all(len(cell.mean) == one.h for cells in one.cells for cell in cells),
+        lambda part, sizes: all(len(cell.mean) == part.h for cells in part.cells for cell in cells),
     ),
     Summary: (
         f"sums of 1 or {N_FOLDS} folds for each leaf",
-        lambda one, sizes: (
-            len(one.leaves) == sum(one.n_leaves)
-            and one.n_folds in (1, N_FOLDS)
-            and all(leaf.n_folds == one.n_folds for leaf in one.leaves)
+        lambda part, sizes: (
+            len(part.leaves) == sum(part.n_leaves)
+            and part.n_folds in (1, N_FOLDS)
+            and all(leaf.n_folds == part.n_folds for leaf in part.leaves)
         ),
     ),
     Machine: (
         "a machine of each pair of classes",
-        lambda one, sizes: one.pairs == tuple(combinations(range(len(one.log_priors)), 2)),
+        lambda part, sizes: part.pairs == tuple(combinations(range(len(part.log_priors)), 2)),
     ),
 }
 

@@ -16,7 +16,7 @@ import numpy as np
 from ..machine.decision import Curve
 from ..machine.machine import Decision
 from ..tolerances import CERTAIN
-from .graph import ROWS, Graph
+from .graph import ROWS, Graph, Tensor
 
 Array = np.ndarray[Any, Any]
 
@@ -32,52 +32,48 @@ def curved(g: Graph, curves: Sequence[Curve], t: str, shifts: Array) -> str:
     means = np.array([curve.means for curve in curves])
     variances = np.array([curve.variances for curve in curves])
     equal = variances[:, 0] == variances[:, 1]  # where squares would cancel
-    parts = []
+    terms = []
     if equal.any():
         slopes = np.where(equal, (means[:, 1] - means[:, 0]) / variances[:, 0], 0.0)
-        parts.append(g("Mul", g("Sub", t, means.mean(axis=1)), slopes))
+        terms.append(g("Mul", g("Sub", t, means.mean(axis=1)), slopes))
     if not equal.all():
-        halves = np.where(equal[:, np.newaxis], 0.0, 0.5 / variances)
-        apart = [g("Sub", t, mean) for mean in means.T]
-        squares = [g("Mul", x, x) for x in apart]
-        weighed = (g("Mul", x, half) for x, half in zip(squares, halves.T, strict=True))
-        parts.append(g("Sub", *weighed))
-    odds = parts[0] if len(parts) == 1 else g("Add", *parts)
-    return g("Add", odds, shifts + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
+        halves = np.where(equal[:, np.newaxis], 0.0, [0.5, -0.5] / variances)
+        for mean, half in zip(means.T, halves.T, strict=True):
+            apart = g("Sub", t, mean)
+            terms.append(g("Mul", g("Mul", apart, apart), half))
+    return g("Add", g.sum(terms), shifts + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
 
 
 def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     """p of each class   (n, classes)."""
     if len(decision.pairs) == 1:
-        return g.beside(g("Sigmoid", g("Neg", odds)), g("Sigmoid", odds))
+        return g.beside([g("Sigmoid", g("Neg", odds)), g("Sigmoid", odds)])
     k = len(decision.log_priors)
     pairs = np.arange(len(decision.pairs))
     first, second = np.array(decision.pairs).T
     at = np.zeros((k, k), np.int64)
     at[second, first], at[first, second] = pairs, len(pairs) + pairs
     of_second = g("Sigmoid", odds)
-    both = g.beside(of_second, g("Sub", 1.0, of_second))
-    both = g("Clip", both, CERTAIN, 1 - CERTAIN)
+    of_pairs = g.beside([of_second, g("Sub", 1.0, of_second)])
+    of_pairs = g("Clip", of_pairs, CERTAIN, 1 - CERTAIN)
     unit = np.eye(k)
-    r = g("Reshape", g.columns(both, at.ravel()), np.array([-1, k, k]))
+    r = g("Reshape", g.columns(of_pairs, at.ravel()), np.array([-1, k, k]))
     r = g("Mul", r, 1 - unit)  # r_ij, and nothing on the diagonal
     diagonal = g("ReduceSum", g("Mul", r, r), np.array([1]), keepdims=1)  # Q_jj   (n, 1, k)
     across = g("Mul", r, g("Transpose", r, perm=[0, 2, 1]))
     system = g("Add", g("Sub", g("Mul", diagonal, unit), across), 1.0)  # Q + 11ᵀ
     ones = g("Add", g("Mul", g("Gather", system, np.array([0]), axis=2), 0.0), 1.0)
 
-    def eliminate(system: str, j: str) -> str:
-        """Make column j that of the unit matrix."""
-        j = g("Reshape", j, np.array([1]))
+    def eliminate(names: list[str]) -> str:
+        """Make column j of a system that of the unit matrix."""
+        system, j = names[0], g("Reshape", names[1], np.array([1]))
         row, column = (g("Gather", system, j, axis=axis) for axis in (1, 2))
         row = g("Div", row, g("Gather", row, j, axis=2))
-        others = g("Sub", column, g("Gather", unit, j, axis=1))
-        return g("Sub", system, g("Mul", others, row))
+        factors = g("Sub", column, g("Gather", unit, j, axis=1))
+        return g("Sub", system, g("Mul", factors, row))
 
-    system = g("Concat", system, ones, axis=2)
-    shape = (ROWS, k, k + 1)
-    steps = np.arange(k), np.int64, ()
-    solved = g.repeat(eliminate, (system, np.float64, shape), steps)
+    start = Tensor(g.beside([system, ones], axis=2), np.float64, (ROWS, k, k + 1))
+    solved = g.repeat(eliminate, start, [Tensor(np.arange(k), np.int64, ())])
     x = g("Gather", solved, np.array(k), axis=2)
     p = g("Max", g("Div", x, g.row_sums(x)), CERTAIN**2)  # positive but for rounding
     return g("Div", p, g.row_sums(p))
@@ -98,6 +94,5 @@ def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
 def largest(g: Graph, scored: str, n_scores: int) -> str:
     """The position of the class of each row: that of the largest score, or by the sign of one."""
     if n_scores == 1:
-        second = g.cast(g("Greater", scored, 0.0), np.int64)
-        return g("Reshape", second, np.array([-1]))
+        return g.flat(g.cast(g("Greater", scored, 0.0), np.int64))
     return g("ArgMax", scored, axis=1, keepdims=0)

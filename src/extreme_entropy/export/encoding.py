@@ -75,7 +75,7 @@ class Rows:
         """Columns of numbers side by side, in double precision   (n, columns)."""
         g = self._graph
         if self._matrix is None:
-            return g.beside(*(g.cast(self._columns[j], np.float64) for j in columns.tolist()))
+            return g.beside(g.cast(self._columns[j], np.float64) for j in columns.tolist())
         matrix = g.cast(self._matrix, np.float64)
         every = np.array_equal(columns, np.arange(d))
         return matrix if every else g.columns(matrix, columns)
@@ -87,9 +87,7 @@ class Rows:
 
 def encoded(graph: Graph, encoding: Encoding, rows: Rows) -> str:
     """Encoded columns, in double precision   (n, encoded)."""
-    return graph.beside(
-        *(FORMS[type(part)](graph, part, encoding, rows) for part in encoding.parts)
-    )
+    return graph.beside(FORMS[type(part)](graph, part, encoding, rows) for part in encoding.parts)
 
 
 def _filled(g: Graph, columns: Array, encoding: Encoding, rows: Rows) -> str:
@@ -108,7 +106,7 @@ def _gaps(g: Graph, part: EncodedGaps, encoding: Encoding, rows: Rows) -> str:
 
 def _date(g: Graph, part: EncodedDate, encoding: Encoding, rows: Rows) -> str:
     x = _filled(g, np.array([part.column]), encoding, rows)
-    return g.beside(*(PARTS[name](g, x) for name in part.parts))
+    return g.beside(PARTS[name](g, x) for name in part.parts)
 
 
 def _category(g: Graph, part: EncodedCategory, encoding: Encoding, rows: Rows) -> str:

@@ -21,17 +21,12 @@ from ..features.kernels import Cosine, Laplacian, Polynomial, Radial, Similarity
 from ..features.layers import Features, Part
 from ..features.neurons import Relu, Sigmoid
 from ..features.scaling import Affine, Identity, Quantile, Scaling, Shift
-from .graph import ROWS, Graph
+from .graph import ROWS, Graph, Tensor
 
 Array = np.ndarray[Any, Any]
 
 
-def precision_of_layers(scaling: Scaling, dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """In which a model of this precision computes its layers."""
-    return np.dtype(np.float64) if isinstance(scaling, Identity | Shift) else dtype
-
-
-def scaled(g: Graph, scaling: Scaling, x: str, dtype: np.dtype[Any]) -> str:
+def scaled(g: Graph, scaling: Scaling, x: str) -> str:
     """Scaled columns, in double precision   (n, encoded)."""
     if isinstance(scaling, Identity):
         return x
@@ -40,10 +35,10 @@ def scaled(g: Graph, scaling: Scaling, x: str, dtype: np.dtype[Any]) -> str:
     t = g("Mul", g("Sub", x, scaling.offset), scaling.factor)
     if isinstance(scaling, Affine):
         return g("Clip", t, -scaling.far, scaling.far)
-    return _quantile(g, scaling, x, g("Min", g("Max", t, scaling.first), scaling.last), dtype)
+    return _quantile(g, scaling, x, g("Min", g("Max", t, scaling.first), scaling.last))
 
 
-def _quantile(g: Graph, scaling: Quantile, x: str, t: str, dtype: np.dtype[Any]) -> str:
+def _quantile(g: Graph, scaling: Quantile, x: str, t: str) -> str:
     """Straight columns as they are, others through bins or knots; then all in their order."""
     even, uneven = scaling.even.astype(np.int64), scaling.uneven.astype(np.int64)
     straight = np.setdiff1d(np.arange(len(scaling.offset)), [*even, *uneven])
@@ -51,22 +46,22 @@ def _quantile(g: Graph, scaling: Quantile, x: str, t: str, dtype: np.dtype[Any])
     if len(straight):
         groups.append((straight, g.columns(t, straight) if len(even) or len(uneven) else t))
     if len(even):
-        groups.append((even, _by_bins(g, scaling, g.columns(t, even), dtype)))
+        groups.append((even, _by_bins(g, scaling, g.columns(t, even))))
     if len(uneven):
         groups.append((uneven, _by_knots(g, scaling, g.columns(x, uneven))))
     order = np.concatenate([columns for columns, _ in groups])
-    z = g.beside(*(name for _, name in groups))
+    z = g.beside(name for _, name in groups)
     return z if (np.diff(order) > 0).all() else g.columns(z, np.argsort(order))
 
 
-def _by_bins(g: Graph, scaling: Quantile, t: str, dtype: np.dtype[Any]) -> str:
+def _by_bins(g: Graph, scaling: Quantile, t: str) -> str:
     """Straight between the ends of each bin: z = c_b + (t − b)(c_{b+1} − c_b), b = ⌊t⌋."""
     ends = scaling.heights + scaling.slopes * np.arange(len(scaling.heights))
     at = g.cast(t, np.int64)
     # The last bin of a column is one point: what follows it does not matter.
     after = g("Min", g("Add", at, 1), len(ends) - 1)
     low, high = (
-        g.cast(g("Gather", ends.astype(dtype), place, axis=0), np.float64) for place in (at, after)
+        g.cast(g("Gather", g.real(ends), place, axis=0), np.float64) for place in (at, after)
     )
     within = g("Sub", t, g.cast(at, np.float64))
     return g("Add", low, g("Mul", within, g("Sub", high, low)))
@@ -93,18 +88,14 @@ def _by_knots(g: Graph, scaling: Quantile, x: str) -> str:
     return g("Add", g("Gather", levels.ravel(), at, axis=0), g("Mul", slope, beyond))
 
 
-def projected(g: Graph, phi: Features, operators: Array, z: str, dtype: np.dtype[Any]) -> str:
+def projected(g: Graph, phi: Features, operators: Array, z: str) -> str:
     """βᵀφ(x) of scaled rows, in double precision   (n, pairs)."""
     folded = phi.folded(operators, np.dtype(np.float64))
-    given = zip(phi.parts, folded, strict=True)
-    return _sum(g, [_projected(g, part, beta, z, dtype) for part, beta in given])
+    pairs = zip(phi.parts, folded, strict=True)
+    return g.sum([_projected(g, part, beta, z) for part, beta in pairs])
 
 
-def _sum(g: Graph, parts: list[str]) -> str:
-    return parts[0] if len(parts) == 1 else g("Add", parts[0], _sum(g, parts[1:]))
-
-
-def _projected(g: Graph, part: Part, beta: Array, z: str, dtype: np.dtype[Any]) -> str:
+def _projected(g: Graph, part: Part, beta: Array, z: str) -> str:
     """The share of one part in projections."""
     layer: Any = part.layer
     if type(layer) not in LAYERS:
@@ -116,21 +107,17 @@ def _projected(g: Graph, part: Part, beta: Array, z: str, dtype: np.dtype[Any]) 
     if part.columns is not None:
         z = g.columns(z, part.columns)
     if part.weights is not None:
-        z = g("Mul", z, part.weights.astype(dtype))
-    linear = None
-    if isinstance(layer, Radial):
-        centre, layer = _about_centre(layer, dtype)
-        z = g("Sub", z, centre)
-        if layer.n_linear:
-            # Linear neurons and their β are one product.
-            places = np.arange(1, 2 * layer.n_linear, 2)
-            weights, own = layer.columns[:, places], beta[places]
-            linear = _product(g, z, weights[:-2] @ own)
-            linear = g("Add", linear, weights[-1] @ own)
-            beta = np.delete(beta, places, axis=0)
-            layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
-    found = _product(g, LAYERS[type(layer)](g, layer, z, dtype), beta)
-    return found if linear is None else g("Add", found, linear)
+        z = g("Mul", z, g.real(part.weights))
+    if not isinstance(layer, Radial):
+        return _product(g, LAYERS[type(layer)](g, layer, z), beta)
+    centre = _centre(g, layer)
+    z, layer = g("Sub", z, centre), _seen_from(centre.astype(np.float64), layer)
+    # Linear neurons and their β are one product.
+    places = np.arange(1, 2 * layer.n_linear, 2)
+    weights = layer.columns[:, places] @ beta[places]
+    linear = [g("Add", _product(g, z, weights[:-2]), weights[-1])] if len(places) else []
+    layer = Radial(np.delete(layer.columns, places, axis=1), layer.log_height)
+    return g.sum([_product(g, _radial(g, layer, z), np.delete(beta, places, axis=0)), *linear])
 
 
 def _product(g: Graph, hidden: str, beta: Array) -> str:
@@ -138,117 +125,117 @@ def _product(g: Graph, hidden: str, beta: Array) -> str:
     return g("MatMul", g.cast(hidden, np.float64), beta)
 
 
-def _about_centre(layer: Radial, dtype: np.dtype[Any]) -> tuple[Array, Radial]:
-    """A point amid the centres, and the layer of rows seen from there, whose squares are smaller.
+def _centre(g: Graph, layer: Radial) -> Array:
+    """A point amid the centres, from which the squares of rows are smaller."""
+    slopes, squares = layer.columns[:-2], layer.columns[-2]
+    return g.real(slopes[:, squares != 0].sum(axis=1) / (-2 * squares.sum() or 1.0))
+
+
+def _seen_from(centre: Array, layer: Radial) -> Radial:
+    """The layer of rows seen from a point c.
 
     With z = u + c, 2b⟨w,z⟩ − b‖z‖² + a is 2b⟨w−c,u⟩ − b‖u‖² + (a + 2b⟨w,c⟩ − b‖c‖²).
     """
     slopes, squares, constants = layer.columns[:-2], layer.columns[-2], layer.columns[-1]
-    radial = squares != 0
-    centre = slopes[:, radial].sum(axis=1) / (-2 * squares.sum() or 1.0)
-    centre = centre.astype(dtype).astype(np.float64)
-    columns = [
-        slopes + 2 * centre[:, np.newaxis] * squares,
-        squares[np.newaxis],
-        (constants + centre @ slopes + squares * (centre @ centre))[np.newaxis],
-    ]
-    return centre.astype(dtype), replace(layer, columns=np.concatenate(columns))
+    constants = constants + centre @ slopes + squares * (centre @ centre)
+    columns = np.vstack([slopes + 2 * centre[:, np.newaxis] * squares, squares, constants])
+    return replace(layer, columns=columns)
 
 
-def _sigmoid(g: Graph, layer: Sigmoid, z: str, dtype: np.dtype[Any]) -> str:
-    return g("Sigmoid", _affine(g, z, layer.weights, layer.biases, dtype))
+def _sigmoid(g: Graph, layer: Sigmoid, z: str) -> str:
+    return g("Sigmoid", _affine(g, layer, z))
 
 
-def _relu(g: Graph, layer: Relu, z: str, dtype: np.dtype[Any]) -> str:
-    return g("Relu", _affine(g, z, layer.weights, layer.biases, dtype))
+def _relu(g: Graph, layer: Relu, z: str) -> str:
+    return g("Relu", _affine(g, layer, z))
 
 
-def _affine(g: Graph, z: str, weights: Array, biases: Array, dtype: np.dtype[Any]) -> str:
-    return g("Sub", g("MatMul", z, weights.astype(dtype)), biases.astype(dtype))
+def _affine(g: Graph, layer: Sigmoid | Relu, z: str) -> str:
+    return g("Sub", g("MatMul", z, g.real(layer.weights)), g.real(layer.biases))
 
 
-def _radial(g: Graph, layer: Radial, z: str, dtype: np.dtype[Any]) -> str:
+def _radial(g: Graph, layer: Radial, z: str) -> str:
     """exp(2b⟨w,z⟩ − b‖z‖² − b‖w‖² + ln c)."""
-    rows = g.beside(z, g.row_sums(g("Mul", z, z)))
-    columns = layer.columns.astype(dtype)
+    rows = g.beside([z, g.row_sums(g("Mul", z, z))])
+    columns = g.real(layer.columns)
     exponents = g("Add", g("MatMul", rows, columns[:-1]), columns[-1])
-    return g("Exp", g("Min", exponents, dtype.type(layer.log_height)))
+    return g("Exp", g("Min", exponents, g.real(layer.log_height)))
 
 
-def _laplacian(g: Graph, layer: Laplacian, z: str, dtype: np.dtype[Any]) -> str:
+def _laplacian(g: Graph, layer: Laplacian, z: str) -> str:
     """c·exp(−b‖z−l‖₁), for columns of at most two values (flags) by a product (`features.codes`).
 
     Over other columns distances are summed up one by one.
     """
     few = np.array([len(np.unique(values)) <= 2 for values in layer.landmarks.T])
-    parts = []
     flags = coded(layer.landmarks[:, few], layer.rates, layer.log_height) if few.any() else None
-    if flags is not None:
-        parts.append(_of_flags(g, flags, g.columns(z, np.flatnonzero(few)), dtype))
-    else:
+    if flags is None:
         few[:] = False
-        parts.append(g.constant(np.array([layer.log_height], dtype)))
+        terms = [g.constant(g.real([layer.log_height]))]
+    else:
+        terms = [_of_flags(g, flags, g.columns(z, np.flatnonzero(few)))]
     if not few.all():
-        some = g.columns(z, np.flatnonzero(~few)) if few.any() else z
-        distance = _distance(g, layer.landmarks[:, ~few].astype(dtype), some, dtype)
-        parts.append(g("Mul", distance, -layer.rates.astype(dtype)))
-    return g("Exp", _sum(g, parts))
+        rest = g.columns(z, np.flatnonzero(~few)) if few.any() else z
+        distance = _distance(g, g.real(layer.landmarks[:, ~few]), rest)
+        terms.append(g("Mul", distance, -g.real(layer.rates)))
+    return g("Exp", g.sum(terms))
 
 
-def _of_flags(g: Graph, flags: Coded, z: str, dtype: np.dtype[Any]) -> str:
+def _of_flags(g: Graph, flags: Coded, z: str) -> str:
     """ln c − b‖z−l‖₁ where landmarks have at most two values in each column."""
-    above = g("Sub", z, flags.origin.astype(dtype))
-    inside = g("Min", g("Max", above, dtype.type(0)), flags.reach.astype(dtype))
+    above = g("Sub", z, g.real(flags.origin))
+    inside = g("Min", g("Max", above, g.real(0)), g.real(flags.reach))
     beyond = g.row_sums(g("Abs", g("Sub", above, inside)))
-    codes = g.beside(g.columns(inside, flags.column[:-2]), beyond)
-    product = flags.product.astype(dtype)
+    codes = g.beside([g.columns(inside, flags.column[:-2]), beyond])
+    product = g.real(flags.product)
     return g("Add", g("MatMul", codes, product[:-1]), product[-1])
 
 
-def _distance(g: Graph, landmarks: Array, z: str, dtype: np.dtype[Any]) -> str:
-    """‖z−l‖₁ of each row and landmark   (n, h)."""
+def _distance(g: Graph, landmarks: Array, z: str) -> str:
+    """‖z−l‖₁ of each row and landmark, added up column by column   (n, h)."""
     h = len(landmarks)
-    by_column = np.ascontiguousarray(landmarks.T)
 
-    def add(distance: str, z: str, landmarks: str) -> str:
+    def add(names: list[str]) -> str:
+        distance, z, landmarks = names
         apart = g("Sub", g("Reshape", z, np.array([-1, 1])), landmarks)
         return g("Add", distance, g("Abs", apart))
 
-    none = g("MatMul", g.columns(z, np.array([0])), np.zeros((1, h), dtype))
-    items = (g("Transpose", z, perm=[1, 0]), dtype, (ROWS,)), (by_column, dtype, (h,))
-    return g.repeat(add, (none, dtype, (ROWS, h)), *items)
+    none = g("MatMul", g.columns(z, [0]), g.real(np.zeros((1, h))))
+    rows = Tensor(g("Transpose", z, perm=[1, 0]), g.precision, (ROWS,))
+    columns = Tensor(np.ascontiguousarray(landmarks.T), g.precision, (h,))
+    return g.repeat(add, Tensor(none, g.precision, (ROWS, h)), [rows, columns])
 
 
-def _polynomial(g: Graph, layer: Polynomial, z: str, dtype: np.dtype[Any]) -> str:
-    product = g("MatMul", z, (layer.gamma * layer.landmarks.T).astype(dtype))
-    inner = power = g("Add", product, dtype.type(layer.constant)) if layer.constant else product
+def _polynomial(g: Graph, layer: Polynomial, z: str) -> str:
+    product = g("MatMul", z, g.real(layer.gamma * layer.landmarks.T))
+    inner = power = g("Add", product, g.real(layer.constant)) if layer.constant else product
     for _ in range(layer.degree - 1):
         power = g("Mul", power, inner)
     return power
 
 
-def _cosine(g: Graph, layer: Cosine, z: str, dtype: np.dtype[Any]) -> str:
-    origin = dtype.type(layer.origin)
+def _cosine(g: Graph, layer: Cosine, z: str) -> str:
+    origin = g.real(layer.origin)
     z = g("Sub", z, origin)
     length = g("Sqrt", g.row_sums(g("Mul", z, z)))
     # Rows at the origin have no direction: their product is 0 already.
-    some = g("Where", g("Greater", length, dtype.type(0)), length, dtype.type(1))
+    divisor = g("Where", g("Greater", length, g.real(0)), length, g.real(1))
     landmarks = layer.landmarks - layer.origin
     lengths = np.linalg.norm(landmarks, axis=1)[:, np.newaxis]
     unit = landmarks / np.where(lengths > 0, lengths, 1.0)
-    return g("MatMul", g("Div", z, some), unit.T.astype(dtype))
+    return g("MatMul", g("Div", z, divisor), g.real(unit.T))
 
 
-def _similarity(g: Graph, layer: Similarity, z: str, dtype: np.dtype[Any]) -> str:
-    centres = layer.centres.astype(dtype)
+def _similarity(g: Graph, layer: Similarity, z: str) -> str:
+    centres = g.real(layer.centres)
     shared = g("MatMul", z, centres)
     union = g("Add", g.row_sums(g("Mul", z, z)), np.vecdot(centres.T, centres.T))
     if layer.kind == "tanimoto":
         union = g("Sub", union, shared)
     else:
-        shared = g("Mul", shared, dtype.type(2))
-    some, one = g("Greater", union, dtype.type(0)), dtype.type(1)
-    return g("Where", some, g("Div", shared, g("Where", some, union, one)), one)
+        shared = g("Mul", shared, g.real(2))
+    positive, unit = g("Greater", union, g.real(0)), g.real(1)
+    return g("Where", positive, g("Div", shared, g("Where", positive, union, unit)), unit)
 
 
 LAYERS: dict[type, Callable[..., str]] = {

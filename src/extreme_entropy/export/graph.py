@@ -8,7 +8,7 @@ that old runtimes read the file too.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,9 +24,8 @@ except ImportError as _error:
 
 Array = np.ndarray[Any, Any]
 Operand = str | Array | float | int
-Shape = tuple[int | str, ...]  # where ROWS is as many as there are
 
-ROWS = "rows"
+ROWS = "rows"  # as many as there are
 
 ML = "ai.onnx.ml"  # the domain of LabelEncoder
 VERSIONS = {"": 13, ML: 2}  # of operators: those of 2020
@@ -34,35 +33,52 @@ IR_VERSION = 7  # of the file, of the same year
 TEXT = np.dtype(object)
 
 
-class Graph:
-    """Nodes and constants; `prefix` begins the names of all of them, `taken` are used by others."""
+class Tensor(NamedTuple):
+    """The name of a result, or an array, with its type and shape."""
 
-    def __init__(self, prefix: str = "", taken: Iterable[str] = ()) -> None:
+    name: Any
+    dtype: Any
+    shape: tuple[int | str, ...]
+
+    def described(self, name: str = "", rows: str = ROWS) -> onnx.ValueInfoProto:
+        """Its type and shape, perhaps under another name and with one for the number of rows."""
+        shape = [rows if n == ROWS else n for n in self.shape]
+        kind = element_type(np.dtype(self.dtype))
+        return helper.make_tensor_value_info(name or self.name, kind, shape)
+
+
+class Graph:
+    """Nodes and constants; `prefix` begins the names of all of them, `taken` are used by others.
+
+    Layers and their numbers are in a `precision`; all else is in double precision.
+    """
+
+    def __init__(
+        self, precision: Any = np.float64, *, prefix: str = "", taken: Iterable[str] = ()
+    ) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
+        self.precision = np.dtype(precision)
         self._prefix, self._taken = prefix, set(taken)
         self._known: dict[tuple[Any, ...], str] = {}  # constants by their content
 
-    def __call__(
-        self,
-        operator: str,
-        *operands: Operand,
-        output: str = "",
-        domain: str = "",
-        **attributes: Any,
-    ) -> str:
+    def __call__(self, operator: str, *operands: Operand, **options: Any) -> str:
         """Add an operator; the name of its result, which is a new one if none is given."""
+        return self._add(operator, operands, **options)
+
+    def _add(
+        self, operator: str, operands: Iterable[Operand], output: str = "", **options: Any
+    ) -> str:
         inputs = [x if isinstance(x, str) else self.constant(np.asarray(x)) for x in operands]
         output = output or self.name(operator)
-        node = helper.make_node(operator, inputs, [output], output, domain=domain, **attributes)
-        self.nodes.append(node)
+        self.nodes.append(helper.make_node(operator, inputs, [output], output, **options))
         return output
 
-    def name(self, wanted: str) -> str:
+    def name(self, stem: str) -> str:
         """A name that nothing else has."""
-        count, name = len(self._taken), f"{self._prefix}{wanted}"
+        count, name = len(self._taken), f"{self._prefix}{stem}"
         while name in self._taken:
-            name, count = f"{self._prefix}{wanted}_{count}", count + 1
+            name, count = f"{self._prefix}{stem}_{count}", count + 1
         self._taken.add(name)
         return name
 
@@ -76,11 +92,15 @@ class Graph:
             self.constants.append(numpy_helper.from_array(values, self._known[key]))
         return self._known[key]
 
+    def real(self, values: Any) -> Array:
+        """Numbers in the precision of layers."""
+        return np.asarray(values, self.precision)
+
     def cast(self, x: str, dtype: Any, output: str = "") -> str:
         """Numbers in another type."""
         return self("Cast", x, output=output, to=element_type(np.dtype(dtype)))
 
-    def columns(self, x: str, columns: Array) -> str:
+    def columns(self, x: str, columns: Array | list[int]) -> str:
         """Some columns of a matrix."""
         return self("Gather", x, np.asarray(columns, np.int64), axis=1)
 
@@ -88,46 +108,47 @@ class Graph:
         """The sums of the rows of a matrix   (n, 1)."""
         return self("ReduceSum", x, np.array([1]), keepdims=1)
 
-    def beside(self, *parts: str, axis: int = 1) -> str:
+    def sum(self, parts: list[str]) -> str:
+        """The sum of matrices."""
+        return parts[0] if len(parts) == 1 else self("Add", parts[0], self.sum(parts[1:]))
+
+    def beside(self, parts: Iterable[str], axis: int = 1) -> str:
         """Matrices beside one another."""
-        return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=axis)
+        parts = list(parts)
+        return parts[0] if len(parts) == 1 else self._add("Concat", parts, axis=axis)
+
+    def flat(self, x: str) -> str:
+        """A matrix of one column as a vector."""
+        return self("Reshape", x, np.array([-1]))
 
     def repeat(
-        self,
-        step: Callable[..., str],
-        state: tuple[str, Any, Shape],
-        *sequences: tuple[Operand, Any, Shape],
+        self, step: Callable[[list[str]], str], state: Tensor, sequences: Sequence[Tensor]
     ) -> str:
-        """What `step(state, *items)` makes of a state, item after item of some sequences.
+        """What `step([state, *items])` makes of a state, item after item of some sequences.
 
-        Each comes with its type and its shape, that of a sequence being the shape of its items,
-        which lie along its first axis. Constants of the step are kept with it, since not every
-        runtime lets a loop see those of the whole.
+        The shape of a sequence is that of its items, which lie along its first axis. Constants of
+        the step are kept with it, since not every runtime lets a loop see those of the whole.
         """
         shared = self.constants, self._known
         self.constants, self._known = [], {}
-        here = self.name(ROWS)  # which may be the rows of a leaf
-
-        def described(name: str, dtype: Any, shape: Shape) -> onnx.ValueInfoProto:
-            return _described(name, dtype, [here if n == ROWS else n for n in shape])
-
-        given = [described(self.name("inner"), *rest) for _, *rest in (state, *sequences)]
-        nodes, result = self._apart(lambda: step(*(one.name for one in given)))
-        found = described(result, *state[1:])
-        body = helper.make_graph(nodes, self.name("body"), given, [found], self.constants)
+        rows = self.name(ROWS)  # which may be the rows of a leaf
+        inner = [tensor.described(self.name("inner"), rows) for tensor in (state, *sequences)]
+        nodes, result = self._apart(lambda: step([tensor.name for tensor in inner]))
+        outer = [state.described(result, rows)]
+        body = helper.make_graph(nodes, self.name("body"), inner, outer, self.constants)
         self.constants, self._known = shared
-        operands = [values for values, *_ in sequences]
-        return self("Scan", state[0], *operands, body=body, num_scan_inputs=len(operands))
+        operands = [tensor.name for tensor in (state, *sequences)]
+        return self._add("Scan", operands, body=body, num_scan_inputs=len(sequences))
 
     def unless_empty(self, rows: str, work: Callable[[], str], n: int) -> str:
         """What `work()` makes of rows, doubles of shape (rows, n); done only if there are some."""
         branches = []
         for do in (work, lambda: self("Identity", np.empty((0, n)))):
             nodes, result = self._apart(do)
-            found = _described(result, np.float64, [self.name(ROWS), n])
-            branches.append(helper.make_graph(nodes, self.name("branch"), [], [found]))
-        some = self("Greater", self("Size", rows), 0)
-        return self("If", some, then_branch=branches[0], else_branch=branches[1])
+            outer = [Tensor(result, np.float64, (self.name(ROWS), n)).described()]
+            branches.append(helper.make_graph(nodes, self.name("branch"), [], outer))
+        not_empty = self("Greater", self("Size", rows), 0)
+        return self("If", not_empty, then_branch=branches[0], else_branch=branches[1])
 
     def _apart(self, work: Callable[[], str]) -> tuple[list[onnx.NodeProto], str]:
         """The operators that some work adds, which are not added here, and its result."""
@@ -136,29 +157,14 @@ class Graph:
         nodes, self.nodes = self.nodes, outside
         return nodes, result
 
-    def model(
-        self,
-        inputs: Sequence[tuple[str, Any, int]],
-        outputs: Sequence[tuple[str, Any, int | None]],
-    ) -> onnx.ModelProto:
-        """The whole, with names, types and columns of what goes in and out; None is no matrix."""
-
-        def described(name: str, dtype: Any, n: int | None) -> onnx.ValueInfoProto:
-            return _described(name, dtype, [ROWS] if n is None else [ROWS, n])
-
-        graph = helper.make_graph(
-            self.nodes,
-            "extreme_entropy",
-            [described(*one) for one in inputs],
-            [described(*one) for one in outputs],
-            self.constants,
-        )
+    def model(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor]) -> onnx.ModelProto:
+        """The whole, with what goes in and out."""
+        first, last = ([tensor.described() for tensor in side] for side in (inputs, outputs))
+        graph = helper.make_graph(self.nodes, "extreme_entropy", first, last, self.constants)
         used = {node.domain for node in self.nodes}
         model = helper.make_model(
             graph,
-            opset_imports=[
-                helper.make_opsetid(domain, n) for domain, n in VERSIONS.items() if domain in used
-            ],
+            opset_imports=[helper.make_opsetid(k, n) for k, n in VERSIONS.items() if k in used],
             producer_name="extreme-entropy",
             producer_version=installed_versions().get("extreme-entropy", ""),
         )
@@ -171,7 +177,3 @@ def element_type(dtype: np.dtype[Any]) -> int:
     if dtype.kind in "OU":
         return int(TensorProto.STRING)
     return int(helper.np_dtype_to_tensor_dtype(dtype))
-
-
-def _described(name: str, dtype: Any, shape: Sequence[str | int]) -> onnx.ValueInfoProto:
-    return helper.make_tensor_value_info(name, element_type(np.dtype(dtype)), shape)

@@ -8,13 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.encoding import Encoding
 from ..errors import InputError
+from ..features.scaling import Identity, Shift
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
 from .decision import largest, log_odds, probabilities, scores
-from .encoding import Rows, columns_of, encoded, is_coded
-from .features import precision_of_layers, scaled
-from .graph import Graph
+from .encoding import Column, Rows, columns_of, encoded, is_coded
+from .features import scaled
+from .graph import ROWS, Graph, Tensor
 from .leaves import averaged
 
 Array = np.ndarray[Any, Any]
@@ -41,53 +43,40 @@ def onnx_model(
     if str(dtype) not in PRECISIONS:
         raise InputError(f"`dtype` must be 'float64' or 'float32'; it is {dtype!r}.")
     precision, encoding = np.dtype(str(dtype)), predictor.feature_map.encoding
-    coded = is_coded(encoding)
-    if coded and columns is False:
-        raise InputError(
-            "Columns of text or dates cannot be part of one matrix of numbers; leave `columns` "
-            "out, and each column is an input of its own."
-        )
-    if coded or columns:
-        named = columns_of(encoding, _input_names(names, encoding.d), precision)
-        inputs = [(column.name, column.dtype, 1) for column in named]
-    else:
-        named, inputs = [], [("X", precision, encoding.d)]
-    taken = [name for name, *_ in inputs]
-    outputs = [_unlike(taken, name) for name in OUTPUTS]
-    graph = Graph(taken=[*taken, *outputs])
-    matrix = None if named else "X"
-    rows = Rows(graph, matrix, {column.position: column.name for column in named})
-    answered(graph, predictor, rows, precision, outputs[0], outputs[1])
-    classes = predictor.classes
-    kinds = (labels_of(classes).dtype, None), (precision, len(classes))
-    return graph.model(inputs, [(name, *kind) for name, kind in zip(outputs, kinds, strict=True)])
+    apart = _columns_apart(encoding, names, precision, columns)
+    matrix = Tensor("X", precision, (ROWS, encoding.d))
+    inputs = [Tensor(column.name, column.dtype, (ROWS, 1)) for column in apart] or [matrix]
+    taken = [tensor.name for tensor in inputs]
+    label, second = (_unlike(taken, name) for name in OUTPUTS)
+    graph = Graph(precision_of_layers(predictor, precision), taken=[*taken, label, second])
+    rows = Rows(graph, None if apart else "X", {column.position: column.name for column in apart})
+    place, p = answers(graph, predictor, rows)
+    labels = labels_of(predictor.classes)
+    graph("Gather", labels, place, output=label)
+    graph.cast(p, precision, output=second)
+    outputs = Tensor(label, labels.dtype, (ROWS,)), Tensor(second, precision, (ROWS, len(labels)))
+    return graph.model(inputs, outputs)
 
 
-def answered(
-    g: Graph,
-    predictor: Predictor,
-    rows: Rows,
-    dtype: np.dtype[Any],
-    label: str,
-    second: str,
-    *,
-    raw: bool = False,
-) -> None:
-    """Add all that makes labels and probabilities of rows, under these names.
+def precision_of_layers(predictor: Predictor, precision: np.dtype[Any]) -> np.dtype[Any]:
+    """In which a model of this precision computes its layers."""
+    unscaled = isinstance(predictor.feature_map.scaling, Identity | Shift)
+    return np.dtype(np.float64) if unscaled else precision
+
+
+def answers(g: Graph, predictor: Predictor, rows: Rows, *, raw: bool = False) -> tuple[str, str]:
+    """The position of the class of each row, and the probabilities of all classes.
 
     If they shall be `raw`, the second are what decides, of two classes with either sign.
     """
     phi, machine = predictor.feature_map, predictor.machine
-    z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows), dtype)
-    inner = precision_of_layers(phi.scaling, dtype)
-    t = averaged(g, phi, machine, z, inner)
-    odds = log_odds(g, machine, t)
+    z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows))
+    odds = log_odds(g, machine, averaged(g, phi, machine, z))
     p = probabilities(g, machine, odds)
-    scored = scores(g, machine, odds, p)
-    g("Gather", labels_of(predictor.classes), largest(g, scored, len(machine.pairs)), output=label)
+    scored, n = scores(g, machine, odds, p), len(machine.pairs)
     if raw:
-        p = scored if len(machine.pairs) > 1 else g.beside(g("Neg", scored), scored)
-    g.cast(p, dtype, output=second)
+        p = scored if n > 1 else g.beside([g("Neg", scored), scored])
+    return largest(g, scored, n), p
 
 
 def labels_of(classes: Array) -> Array:
@@ -104,10 +93,19 @@ def labels_of(classes: Array) -> Array:
     )
 
 
-def _input_names(names: Sequence[Any] | None, d: int) -> list[str]:
-    """What inputs are called: as their columns, or as scikit-learn calls columns without a name."""
-    given = [None] * d if names is None else list(names)
-    return [name if isinstance(name, str) and name else f"x{j}" for j, name in enumerate(given)]
+def _columns_apart(
+    encoding: Encoding, names: Sequence[Any] | None, dtype: np.dtype[Any], apart: bool | None
+) -> list[Column]:
+    """Columns that are inputs of their own; they may have no name, as scikit-learn has it."""
+    coded = is_coded(encoding)
+    if coded and apart is False:
+        raise InputError(
+            "Columns of text or dates cannot be part of one matrix of numbers; leave `columns` "
+            "out, and each column is an input of its own."
+        )
+    names = [None] * encoding.d if names is None else names
+    texts = [name if isinstance(name, str) and name else f"x{j}" for j, name in enumerate(names)]
+    return columns_of(encoding, texts, dtype) if coded or apart else []
 
 
 def _unlike(taken: Sequence[str], name: str) -> str:

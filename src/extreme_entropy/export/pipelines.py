@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from ..columns.encoding import Encoding
 from ..errors import InputError
 from ..machine.predictor import Predictor
 from .encoding import Rows, is_coded
 from .graph import VERSIONS, Graph
-from .model import OUTPUTS, answered, labels_of
+from .model import OUTPUTS, answers, labels_of, precision_of_layers
 
 
 def register(kinds: Iterable[type]) -> None:
@@ -68,25 +69,33 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             f"`target_opset` must be {VERSIONS['']} or more for classifiers of this library; it is "
             f"{container.target_opset}."
         )
-    predictor = _predictor(operator)
-    encoding = predictor.feature_map.encoding
-    names = [one.full_name for one in operator.inputs]
-    if len(names) not in (1, encoding.d) or (len(names) == 1 < encoding.d and is_coded(encoding)):
+    predictor, precision = _predictor(operator), _precision(operator)
+    prefix = f"{scope.get_unique_variable_name('extreme_entropy')}_"
+    graph = Graph(precision_of_layers(predictor, precision), prefix=prefix)
+    label, second = (output.full_name for output in operator.outputs)
+    raw = container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
+    rows = _rows(graph, predictor.feature_map.encoding, operator)
+    place, p = answers(graph, predictor, rows, raw=raw)
+    graph("Gather", labels_of(predictor.classes), place, output=label)
+    graph.cast(p, precision, output=second)
+    container.nodes.extend(graph.nodes)
+    container.initializers.extend(graph.constants)
+    used = {node.domain for node in graph.nodes}
+    container.node_domain_version_pair_sets.update((k, VERSIONS[k]) for k in used)
+
+
+def _rows(graph: Graph, encoding: Encoding, operator: Any) -> Rows:
+    """The inputs of an operator: one matrix of numbers, or each column."""
+    names = [variable.full_name for variable in operator.inputs]
+    if len(names) == 1 and not is_coded(encoding):
+        return Rows(graph, names[0], {})
+    if len(names) != encoding.d:
         raise InputError(
             f"The classifier must be given one matrix of numbers, or each of its {encoding.d} "
             f"columns as an input of shape (rows, 1) where some hold text or dates; "
             f"{len(names)} inputs came. Without a pipeline, `to_onnx` of the classifier does this."
         )
-    graph = Graph(prefix=f"{scope.get_unique_variable_name('extreme_entropy')}_")
-    alone = len(names) == 1 and not is_coded(encoding)
-    rows = Rows(graph, names[0] if alone else None, {} if alone else dict(enumerate(names)))
-    outputs = (one.full_name for one in operator.outputs)
-    raw = container.get_options(operator.raw_operator, {"raw_scores": False})["raw_scores"]
-    answered(graph, predictor, rows, _precision(operator), *outputs, raw=raw)
-    container.nodes.extend(graph.nodes)
-    container.initializers.extend(graph.constants)
-    used = {node.domain for node in graph.nodes}
-    container.node_domain_version_pair_sets.update((one, VERSIONS[one]) for one in used)
+    return Rows(graph, None, dict(enumerate(names)))
 
 
 def _predictor(operator: Any) -> Predictor:
@@ -98,5 +107,5 @@ def _predictor(operator: Any) -> Predictor:
 
 def _precision(operator: Any) -> np.dtype[Any]:
     """Double where some input is."""
-    kinds = {type(one.type).__name__ for one in operator.inputs}
+    kinds = {type(variable.type).__name__ for variable in operator.inputs}
     return np.dtype(np.float64 if "DoubleTensorType" in kinds else np.float32)
