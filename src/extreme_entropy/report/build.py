@@ -126,7 +126,8 @@ def _innermost(estimator: Any, X: Any, about: About) -> tuple[Any, Any, About]:
     last = last_step(estimator)
     if last is estimator or not _of_this_library(last):
         return estimator, X, about
-    return _innermost(*at_last_step(estimator, X), _with_names(estimator, about))
+    last, X = at_last_step(estimator, X)
+    return _innermost(last, X, _with_names(estimator, about))
 
 
 def _of_this_library(classifier: Any) -> bool:
@@ -153,6 +154,8 @@ def compared_sizes(search: Any) -> list[dict[str, Any]]:
         return []
     return [
         {"setting": label, "size": int(size), "gmean": float(g), "divergence": float(d)}
-        for label, *by_size in zip(path.labels, path.mean_scores, path.divergences, strict=True)
-        for size, g, d in zip(path.sizes, *by_size, strict=True)
+        for label, scores, divergences in zip(
+            path.labels, path.mean_scores, path.divergences, strict=True
+        )
+        for size, g, d in zip(path.sizes, scores, divergences, strict=True)
     ]

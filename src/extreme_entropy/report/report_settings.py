@@ -28,6 +28,7 @@ class ReportSettings:
     shuffled_rows: int = 400
     shuffled_columns: int = 500  # of more there are none, and no explanations
     shuffles: int = 2
+    least_probability: float = 1e-9  # so that a log-loss stays finite
 
     # Of what a reader can take in.
     bars: int = 12  # columns in the picture of importances

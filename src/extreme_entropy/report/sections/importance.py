@@ -26,8 +26,6 @@ from ..telling import TellingRow
 
 Array = np.ndarray[Any, Any]
 
-LEAST_PROBABILITY = 1e-9  # so that a log-loss stays finite
-
 
 @dataclass(frozen=True, slots=True)
 class ImportantColumns:
@@ -114,7 +112,7 @@ def _loss_when_shuffled(
     def loss(rows: Any) -> float:
         p = classifier.machine_.probabilities(classifier.values(rows))
         of_label = p[np.arange(len(labels)), labels]
-        return float(-weights @ np.log(np.maximum(of_label, LEAST_PROBABILITY)))
+        return float(-weights @ np.log(np.maximum(of_label, settings.least_probability)))
 
     before, d = loss(X), X.shape[1]
     orders = [random.permutation(len(labels)) for _ in range(settings.shuffles)]
