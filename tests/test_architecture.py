@@ -269,7 +269,7 @@ LINES = {
     "drawing": 1220,
     "engines": 1055,
     "entropy": 460,
-    "estimators": 4035,
+    "estimators": 4040,
     "export": 1080,
     "features": 1370,
     "machine": 1530,
@@ -296,8 +296,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 215, 32, 17, 82),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 148, 24, 11, 59),
+        (ExtremeEntropyClassifier(random_state=0), 210, 30, 14, 82),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 150, 24, 11, 60),
     ],
     ids=["default", "paper"],
 )
