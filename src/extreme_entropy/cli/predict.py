@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from ..tables.model import TableModel
+    from ..tables.reading import TableSource
 
 
 @click.command()
@@ -51,9 +52,6 @@ def predict(
     Probabilities are for equally frequent classes, so that those of a rare class are far above its
     frequency; --priors empirical, here or in eem fit, makes them match.
     """
-    import pyarrow as pa
-
-    from ..errors import InputError
     from ..tables.writing import check_output, is_text, with_escaped_formulas, write_table
 
     if output == "-" and as_json:
@@ -66,17 +64,7 @@ def predict(
     fitted, source = use.open()
     copies = list(source.schema.names if keep_all else dict.fromkeys(keep))
     counts = dict.fromkeys(fitted.label_names, 0)
-    columns = [("prediction", fitted.label_type)]
-    columns += [(f"p({name})", pa.float64()) for name in fitted.label_names if proba]
-    answers = dict(columns)
-    for name in copies:
-        source.require(name)
-        if name in answers:
-            raise InputError(
-                f"Columns of the output must have different names; {source.name!r} has a column "
-                f"{name!r} too. Rename it, or name others in --keep."
-            )
-    schema = pa.schema([*(source.schema.field(name) for name in copies), *columns])
+    schema = _schema(fitted, source, copies, proba)
     batches = fitted.batches(source, also=copies, progress="predicting")
     predictions = _predictions(fitted, batches, copies, schema, counts)
     if escape_formulas:
@@ -87,6 +75,24 @@ def predict(
     elif output != "-":
         click.echo(f"Rows: {sum(counts.values()):,}\nPredicted: {counts_text(counts)}")
         click.echo(f"Written: {output}")
+
+
+def _schema(fitted: TableModel, source: TableSource, copies: list[str], proba: bool) -> pa.Schema:
+    """The columns that are copied, then the answers."""
+    import pyarrow as pa
+
+    from ..errors import InputError
+
+    answers = {"prediction": fitted.label_type}
+    answers |= {f"p({name})": pa.float64() for name in fitted.label_names if proba}
+    for name in copies:
+        source.require(name)
+        if name in answers:
+            raise InputError(
+                f"Columns of the output must have different names; {source.name!r} has a column "
+                f"{name!r} too. Rename it, or name others in --keep."
+            )
+    return pa.schema([*(source.schema.field(name) for name in copies), *answers.items()])
 
 
 def _predictions(

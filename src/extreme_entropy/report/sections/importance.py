@@ -137,16 +137,21 @@ def explained_rows(
     for row, scores in zip(rows, contributions, strict=True):
         towards = row.predicted if rare is None else rare
         values = scores[towards] if rare is None else scores * (-1, 1)[rare]
-        order = np.argsort(-np.abs(values), kind="stable")[: settings.parts]
-        most = float(np.abs(values).max()) or 1.0
-        parts = [
-            ColumnPart(names[j], row.cells[j], float(values[j]), float(values[j]) / most)
-            for j in order
-            if values[j] != 0
-        ]
         p = _probability(classifier, evidence, row, rare)
+        parts = _largest_parts(row, values, names, settings.parts)
         explained.append(ExplainedRow(row, towards, p, parts))
     return explained
+
+
+def _largest_parts(
+    row: TellingRow, values: Array, names: Sequence[str], n: int
+) -> list[ColumnPart]:
+    most = float(np.abs(values).max()) or 1.0
+    return [
+        ColumnPart(names[j], row.cells[j], float(values[j]), float(values[j]) / most)
+        for j in np.argsort(-np.abs(values), kind="stable")[:n]
+        if values[j] != 0
+    ]
 
 
 def _probability(
