@@ -65,7 +65,7 @@ def onnx_form(g, part, encoding, rows):
     x = rows.numbers(np.array([part.column]), encoding.d)
     x = g("Where", g("IsNaN", x), encoding.typical[[part.column]], x)
     x = g.cast(g("Mul", x, np.pi / 180), np.float32)  # which all runtimes have a sine for
-    return g.cast(g.beside(g("Sin", x), g("Cos", x)), np.float64)
+    return g.cast(g.beside([g("Sin", x), g("Cos", x)]), np.float64)
 
 
 # -------------------------------------------------------------------- the lines

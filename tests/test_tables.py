@@ -31,7 +31,7 @@ from extreme_entropy.tables.estimate import EstimateSettings, estimate_gmean
 from extreme_entropy.tables.fitting import FitRequest, fit_like, fit_table
 from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel
-from extreme_entropy.tables.profile import Sampler, profile
+from extreme_entropy.tables.profile import ProfileSettings, Sampler, profile
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
 
@@ -200,7 +200,7 @@ def test_a_failed_write_leaves_what_was_there(people, tmp_path):
 
 def sampled(n, sizes, seed=0, n_rows=300, n_class=50):
     """A sample of n numbered rows of which every 100th is rare, in batches of these sizes."""
-    sampler, start = Sampler(seed, n_rows, n_class), 0
+    sampler, start = Sampler(seed, ProfileSettings(n_rows, n_class)), 0
     for size in sizes:
         numbers = np.arange(start, min(start + size, n))
         labels = np.where(numbers % 100 == 0, "rare", "common").astype(object)

@@ -19,7 +19,6 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-FIRST = 1000  # values, of which a repetition tells that not all differ
 LARGE = 2.0**53  # from which on a float may stand for several whole numbers
 
 
@@ -63,14 +62,8 @@ class ValueProfile:
             present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
             return cls(kinds, n, Counter(present))
         low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
-        rounded = cells.exact and n > 0 and max(-low, high) >= LARGE
-        if not n or not cells.whole:
-            return cls(kinds, n, Counter(), low, high, rounded=rounded)
-        # For most columns the range decides, or the first values.
-        may = high - low >= n - 1 and len(np.unique(values[:FIRST])) == min(n, FIRST)
-        distinct = may and len(np.unique(values)) == n
-        steps = np.sign(np.diff(values)) if distinct else np.zeros(1)
-        direction = int(steps[0]) if len(steps) and (steps == steps[0]).all() else 0
+        rounded = cells.exact and max(-low, high) >= LARGE
+        distinct, direction = _order(values, high - low) if cells.whole else (False, 0)
         return cls(kinds, n, Counter(), low, high, distinct, rounded, direction)
 
     def __add__(self, other: ValueProfile) -> ValueProfile:
@@ -87,6 +80,18 @@ class ValueProfile:
             self.rounded or other.rounded,
             direction if self.direction == direction == other.direction else 0,
         )
+
+
+def _order(values: Array, width: float) -> tuple[bool, int]:
+    """Whether numbers all differ, and whether each is above (1) or below (−1) the one before."""
+    # For most columns the range decides, or the first values.
+    first = values[:1000]
+    if not len(first) or width < len(values) - 1 or len(np.unique(first)) < len(first):
+        return False, 0
+    if len(np.unique(values)) < len(values):
+        return False, 0
+    steps = np.sign(np.diff(values))
+    return True, int(steps[0]) if len(steps) and (steps == steps[0]).all() else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +169,7 @@ def _pandas(column: Any) -> Cells:
     if isinstance(dtype, pd.ArrowDtype):
         import pyarrow as pa
 
-        return _arrow(pa.array(column))
+        return arrow_cells(pa.array(column))
     if isinstance(dtype, pd.CategoricalDtype):
         return _categories(column.cat.codes.to_numpy().astype(np.float64), column.cat.categories)
     if pd.api.types.is_datetime64_any_dtype(dtype):
@@ -185,14 +190,18 @@ def _objects(column: Any) -> Cells:
     import pandas as pd
 
     codes, labels = pd.factorize(column)
-    if all(isinstance(label, Number) for label in labels):
+
+    def hold(kind: type) -> bool:
+        return all(isinstance(label, kind) for label in labels)
+
+    if hold(Number):
         values = column.to_numpy(dtype=np.float64, na_value=np.nan)
         whole = (label for label in labels if isinstance(label, Integral | Decimal))
         return Cells("number", values, exact=any(abs(float(label)) >= LARGE for label in whole))
-    if all(isinstance(label, timedelta) for label in labels):
+    if hold(timedelta):
         lengths = np.array([label.total_seconds() for label in labels] + [np.nan])
         return Cells("number", lengths[codes])
-    if all(isinstance(label, date) for label in labels):
+    if hold(date):
         # Cell by cell: times that are equal in different time zones share a label.
         pairs = zip(column, codes, strict=True)
         local = [local_time(cell) if code >= 0 else None for cell, code in pairs]
@@ -221,7 +230,8 @@ def _polars(column: Any) -> Cells:
     return Cells("category", codes.to_numpy(), labels)
 
 
-def _arrow(column: Any) -> Cells:
+def arrow_cells(column: Any) -> Cells:
+    """The cells of a column of Arrow."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -232,16 +242,14 @@ def _arrow(column: Any) -> Cells:
         return _dictionary(column.dictionary_decode().dictionary_encode())
     if types.is_null(kind):
         return Cells("number", np.full(len(column), np.nan))
-    if types.is_boolean(kind):
-        column = column.cast(pa.int8())
-    if types.is_boolean(kind) or types.is_integer(kind) or types.is_decimal(kind):
-        values = _numpy(pc.cast(column, pa.float64(), safe=False))
-        return Cells("number", values, whole=types.is_integer(kind), exact=True)
     if types.is_floating(kind):
         return Cells("number", _numpy(column))
+    if types.is_boolean(kind) or types.is_integer(kind) or types.is_decimal(kind):
+        column = column.cast(pa.int8()) if types.is_boolean(kind) else column
+        values = _numpy(pc.cast(column, pa.float64(), safe=False))
+        return Cells("number", values, whole=types.is_integer(kind), exact=True)
     if types.is_date(kind) or types.is_timestamp(kind):
-        if types.is_timestamp(kind) and kind.tz is not None:
-            column = pc.local_timestamp(column)
+        column = pc.local_timestamp(column) if getattr(kind, "tz", None) is not None else column
         return Cells("date", seconds(_numpy(column.cast(pa.timestamp("us"), safe=False))))
     if types.is_duration(kind):
         return Cells("number", _numpy(column.cast(pa.duration("us")).cast(pa.int64())) / 1e6)
@@ -277,4 +285,4 @@ def python_value(cell: Any) -> Any:
         return f"{cell.value} ({cell.type})"
 
 
-READERS = {"pandas": _pandas, "polars": _polars, "pyarrow": _arrow}
+READERS = {"pandas": _pandas, "polars": _polars, "pyarrow": arrow_cells}

@@ -59,8 +59,8 @@ class DateCells:
 
 def read_dates(texts: pa.Array, order: str) -> pa.Array:
     """Timestamps; null where a cell is no date of this order."""
-    found = date_cells(texts).values[order]
-    return pa.array(found, pa.timestamp("us"), mask=np.isnat(found))
+    dates = date_cells(texts).values[order]
+    return pa.array(dates, pa.timestamp("us"), mask=np.isnat(dates))
 
 
 def look_like_dates(texts: pa.Array) -> Array:
@@ -129,8 +129,8 @@ def _time(part: dict[str, pa.Array]) -> Array:
 def _month_numbers(texts: pa.Array) -> Array:
     """1 to 12 for names of months, otherwise 0."""
     short = pc.utf8_slice_codeunits(pc.utf8_lower(texts), 0, 3)
-    found = pc.index_in(short, pa.array([month[:3] for month in MONTHS]))
-    return pc.add(pc.fill_null(found, -1), 1).to_numpy(zero_copy_only=False).astype(np.int64)
+    months = pc.index_in(short, pa.array([month[:3] for month in MONTHS]))
+    return pc.add(pc.fill_null(months, -1), 1).to_numpy(zero_copy_only=False).astype(np.int64)
 
 
 def _numbers(texts: pa.Array) -> Array:

@@ -142,13 +142,13 @@ def fit_encoding(
 
 def _medians(sample: Array, stats: ColumnStats) -> Array:
     """The median of each column; the middle of its range where no sampled row has a value."""
-    some = stats.low <= stats.high
-    medians = np.where(some, stats.low, 0.0) / 2 + np.where(some, stats.high, 0.0) / 2
+    known = stats.low <= stats.high
+    medians = np.where(known, stats.low, 0.0) / 2 + np.where(known, stats.high, 0.0) / 2
     if len(sample):
         gaps = np.isnan(sample)
-        some = np.logical_not(gaps.all(axis=0))
+        known = np.logical_not(gaps.all(axis=0))
         if gaps.any():
-            medians[some] = np.nanmedian(sample[:, some], axis=0)
+            medians[known] = np.nanmedian(sample[:, known], axis=0)
         else:
             medians = np.median(sample, axis=0)
     return medians

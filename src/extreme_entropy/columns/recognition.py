@@ -272,17 +272,14 @@ class FileColumn:
     def _of_one_kind(self) -> tuple[Column, str] | None:
         """The column as the kind that all cells of text are, if there is one."""
         name, kinds = self.name, {kind for kind, n in self.fits.items() if n == self.present}
-        kinds |= {"number"} if not self.present else set()
         if self.type is not None:
             return None
-        if "number" in kinds:
+        if "number" in kinds or not self.present:
             note = self._note_on_zeros() or self._note_on_commas()
             return Column(name, "number", decimal_comma=self._decimal_comma), note
         if "boolean" in kinds:
             return Column(name, "boolean"), ""
-        if orders := [order for order in ORDERS if order in kinds]:
-            both = "dmy" in orders and "mdy" in orders and not self.fits["dotted"]
-            order = "mdy" if both else orders[0]
+        if order := self._order_of(kinds):
             return Column(name, "date", _but_iso(order)), self._note_on_order(order)
         if "any number" in kinds:
             return Column(name, "number", lenient=True), (
@@ -291,6 +288,12 @@ class FileColumn:
                 f"text: {self._option('text')}"
             )
         return None
+
+    def _order_of(self, kinds: set[str]) -> str:
+        """Of these, the order of day and month in which cells are dates, if there is one."""
+        if {"dmy", "mdy"} <= kinds and not self.fits["dotted"]:
+            return "mdy"
+        return next((order for order in ORDERS if order in kinds), "")
 
     def _with_strays(self) -> tuple[Column, str] | None:
         """The column as the kind that most cells of text are, if there is one."""

@@ -107,15 +107,15 @@ class ColumnStats:
         low = np.where(gaps, np.inf, X).min(axis=0).astype(np.float64)
         high = np.where(gaps, -np.inf, X).max(axis=0).astype(np.float64)
         weight = np.ones(len(X)) if weight is None else weight
-        missing, some = weight @ gaps, low <= high
-        present = np.where(some, weight.sum() - missing, 1.0)
-        lowest = np.where(some, low, 0.0)
+        missing, known = weight @ gaps, low <= high
+        present = np.where(known, weight.sum() - missing, 1.0)
+        lowest = np.where(known, low, 0.0)
         above = np.where(gaps, 0.0, np.subtract(X, lowest, dtype=np.float64))
         offset = weight @ above / present
         above = np.where(gaps, 0.0, above - offset)
         deviation = weight @ np.square(above, out=above)
-        found = low, high, offset, deviation, missing, squares_of(weight)
-        return cls(float(weight.sum()), *found)
+        n, squares = float(weight.sum()), squares_of(weight)
+        return cls(n, low, high, offset, deviation, missing, squares)
 
     def __add__(self, other: ColumnStats) -> ColumnStats:
         if not self.n or not other.n:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..errors import InputError
-from .cells import python_value
+from .cells import arrow_cells, python_value
 from .date_text import read_dates
 from .kinds import kind_called
 
@@ -58,10 +58,7 @@ class Column:
 
     def numbers(self, array: pa.Array) -> Array:
         """Cells of numbers, booleans or dates as floats, NaN where missing or infinite."""
-        cells = self.cast(array)
-        if self.kind == "date":
-            cells = pc.divide(pc.cast(cells.cast(pa.int64()), pa.float64(), False), 1e6)
-        return np.array(cells.to_numpy(zero_copy_only=False), dtype=float)
+        return arrow_cells(self.cast(array)).values
 
 
 def _read_numbers(array: pa.Array, column: Column) -> pa.Array:

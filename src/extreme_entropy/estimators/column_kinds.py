@@ -67,31 +67,36 @@ def named_columns(categorical_features: Any, n: int, names: Sequence[Any] | None
     named = np.zeros(n, dtype=bool)
     if categorical_features is None or isinstance(categorical_features, str):
         return named
-    given = np.asarray(categorical_features)
-    if given.ndim != 1 or given.dtype.kind not in "biuUO":
+    columns = np.asarray(categorical_features)
+    if columns.ndim != 1 or columns.dtype.kind not in "biuUO":
         raise InputError(
             "`categorical_features` must be 'from_dtype', None, or a list of names, positions or "
             f"booleans; got {categorical_features!r}."
         )
-    if given.dtype.kind == "b":
-        if len(given) != n:
-            raise InputError(
-                f"`categorical_features` as booleans must have one for each of {n} columns; "
-                f"{len(given)} came."
-            )
-        return given
-    if given.dtype.kind in "iu":
-        known = {j: j % n for j in range(-n, n)}
+    if columns.dtype.kind != "b":
+        named[_positions(columns, n, names)] = True
+        return named
+    if len(columns) != n:
+        raise InputError(
+            f"`categorical_features` as booleans must have one for each of {n} columns; "
+            f"{len(columns)} came."
+        )
+    return columns
+
+
+def _positions(columns: Array, n: int, names: Sequence[Any] | None) -> list[int]:
+    """The positions of columns, which are named or counted, also from the last."""
+    if columns.dtype.kind in "iu":
+        known = {j: j for j in range(-n, n)}
     else:
         known = {name: j for j, name in enumerate(names or ())}
-    strange = [column for column in given.tolist() if column not in known]
+    strange = [column for column in columns.tolist() if column not in known]
     if strange:
         raise InputError(
             f"`categorical_features` must name columns of X; {strange[0]!r} is none of "
             + (f"its {n} positions." if names is None else f"{some_names(list(names))}.")
         )
-    named[[known[column] for column in given.tolist()]] = True
-    return named
+    return [known[column] for column in columns.tolist()]
 
 
 def _refuse_categories(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:

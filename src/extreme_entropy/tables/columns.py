@@ -64,8 +64,8 @@ class Unread:
     def add(self, batch: Any, read: pa.Table) -> None:
         """Compare rows as they came with what was read of them."""
         for column in self._lenient:
-            given = self._columns.given(batch, column).null_count
-            self._gone[column.name] += read.column(column.name).null_count - given
+            before = self._columns.given(batch, column).null_count
+            self._gone[column.name] += read.column(column.name).null_count - before
         for name, known in self._known.items():
             cells = read.column(name).drop_null()
             unknown = cells.filter(pc.invert(pc.is_in(cells, value_set=known)))

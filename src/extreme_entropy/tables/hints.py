@@ -6,29 +6,37 @@ Each hint is a sentence, and follows from sampled rows in the order of the table
 from __future__ import annotations
 
 import shlex
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy.stats import spearmanr
 
-from ..columns.cells import Cells, ValueProfile
-from ..columns.text import Column
+from ..columns.cells import Cells, ValueProfile, arrow_cells
 from ..columns.unused import RULES
 
 Array = np.ndarray[Any, Any]
 
-GIVES_AWAY = 0.99  # AUC of a column alone, above which it may be a leak
-RANGES = 64  # of equally many values, that numbers are grouped by
-FEW = 8  # rows of a class, below which it shows nothing
-MOSTLY = 0.5  # of the values of a column, below which those known do not stand for it
-SEVERAL = 20  # rows, from which on their order shows something
-MOST_NAMED = 5  # columns
-IN_ORDER = 0.95  # rank correlation of a date with the row number
-REPEATED = 0.1  # of the rows: as many that are equal to others are no chance
-VARIED = 0.5  # of the distinct rows: with as many values of one column, equal rows are no chance
-MOST_EQUAL = 20  # rows for a value, above which a column is one of categories
-ALIKE = 0.3  # how much more often than by chance neighbours share a label: 0 is chance, 1 always
+
+@dataclass(frozen=True)
+class HintSettings:
+    """From which share or number of rows on something is pointed out."""
+
+    gives_away: float = 0.99  # AUC of a column alone, above which it may be a leak
+    ranges: int = 64  # of equally many values, that numbers are grouped by
+    few: int = 8  # rows of a class, below which it shows nothing
+    mostly: float = 0.5  # of the values of a column, below which those known do not stand for it
+    several: int = 20  # rows, from which on their order shows something
+    most_named: int = 5  # columns
+    in_order: float = 0.95  # rank correlation of a date with the row number
+    repeated: float = 0.1  # of the rows: as many that are equal to others are no chance
+    varied: float = 0.5  # of the distinct rows: with as many values of a column, the same
+    most_equal: int = 20  # rows for a value, above which a column is one of categories
+    alike: float = 0.3  # how much more often than by chance neighbours share a label, up to 1
+
+
+SETTINGS = HintSettings()
 
 
 def hints(X: pa.Table, labels: Array, some: Array, *, split: str = "random") -> list[str]:
@@ -44,17 +52,17 @@ def hints(X: pa.Table, labels: Array, some: Array, *, split: str = "random") -> 
 
 
 def _on_leaks(X: pa.Table, labels: Array) -> str:
-    enough = np.flatnonzero(np.bincount(labels)[labels] >= FEW)
+    enough = np.flatnonzero(np.bincount(labels)[labels] >= SETTINGS.few)
     X, (classes, labels) = X.take(enough), np.unique(labels[enough], return_inverse=True)
     if len(classes) < 2:
         return ""
-    found = [name for name in X.column_names if auc_alone(X[name], labels) > GIVES_AWAY]
-    if not found:
+    leaks = [name for name in X.column_names if auc_alone(X[name], labels) > SETTINGS.gives_away]
+    if not leaks:
         return ""
     return (
-        f"A single column tells the classes apart (AUC over {GIVES_AWAY}): {_names(found)}. If its "
-        "value is not known before the label is, it gives the label away, and the estimate is too "
-        "good: leave it out with --drop."
+        f"A single column tells the classes apart (AUC over {SETTINGS.gives_away}): "
+        f"{_names(leaks)}. If its value is not known before the label is, it gives the label away, "
+        "and the estimate is too good: leave it out with --drop."
     )
 
 
@@ -69,23 +77,20 @@ def auc_alone(column: Any, labels: Array) -> float:
     if pa.types.is_string(cells.type):
         groups = cells.dictionary_encode(null_encoding="encode").indices.to_numpy()
         return _auc_of_groups(groups, labels, counts)
-    values = _values(cells)
+    values = arrow_cells(cells).values
     grouped, known = _auc_of_groups(_ranges(values), labels, counts), ~np.isnan(values)
-    if known.mean() < MOSTLY or np.bincount(labels[known], minlength=len(counts)).min() < FEW:
+    fewest = np.bincount(labels[known], minlength=len(counts)).min()
+    if known.mean() < SETTINGS.mostly or fewest < SETTINGS.few:
         return grouped
     areas = _areas(values[known], np.eye(len(counts))[labels[known]])
     return max(grouped, float(np.maximum(areas, 1 - areas).mean()))
 
 
-def _values(cells: pa.Array) -> Array:
-    """Numbers or dates as floats."""
-    return Column("", "date" if pa.types.is_timestamp(cells.type) else "number").numbers(cells)
-
-
 def _ranges(values: Array) -> Array:
     """The range of each number; a frequent number is one of its own, and missing is one."""
     known = values[~np.isnan(values)]
-    edges = np.unique(np.quantile(known, np.arange(1, RANGES) / RANGES)) if len(known) else known
+    shares = np.arange(1, SETTINGS.ranges) / SETTINGS.ranges
+    edges = np.unique(np.quantile(known, shares)) if len(known) else known
     ranges = np.searchsorted(edges, values) + np.searchsorted(edges, values, side="right")
     return np.where(np.isnan(values), 2 * len(edges) + 1, ranges)
 
@@ -117,11 +122,11 @@ def _areas(scores: Array, rows: Array) -> Array:
 
 
 def _on_order(X: pa.Table, labels: Array) -> str:
-    if len(labels) < SEVERAL:
+    if len(labels) < SETTINGS.several:
         return ""
     dates = [name for name in X.column_names if _is_ordered_date(X[name])]
     reasons = [f"The rows are in the order of {_names(dates)}"] if dates else []
-    if neighbours_alike(labels) > max(ALIKE, 4 / np.sqrt(len(labels))):
+    if neighbours_alike(labels) > max(SETTINGS.alike, 4 / np.sqrt(len(labels))):
         reasons.append("neighbouring rows often have the same label")
     if not reasons:
         return ""
@@ -141,8 +146,9 @@ def _on_repeats(X: pa.Table, labels: Array) -> str:
         for column in X.columns
     ]
     distinct, n = len(np.unique(np.column_stack([*codes, labels]), axis=0)), len(labels)
-    varied = max(len(np.unique(code)) for code in codes) >= max(VARIED * distinct, n / MOST_EQUAL)
-    if n < SEVERAL or distinct > (1 - REPEATED) * n or not varied:
+    most = max(len(np.unique(code)) for code in codes)
+    varied = most >= max(SETTINGS.varied * distinct, n / SETTINGS.most_equal)
+    if n < SETTINGS.several or distinct > (1 - SETTINGS.repeated) * n or not varied:
         return ""
     return (
         f"{1 - distinct / n:.0%} of the rows are equal to another one in all columns and in the "
@@ -154,11 +160,11 @@ def _on_repeats(X: pa.Table, labels: Array) -> str:
 def _is_ordered_date(column: Any) -> bool:
     if not pa.types.is_timestamp(column.type):
         return False
-    values = _values(column.combine_chunks())
+    values = arrow_cells(column).values
     known = np.flatnonzero(~np.isnan(values))
-    if len(known) < SEVERAL or np.ptp(values[known]) == 0:
+    if len(known) < SETTINGS.several or np.ptp(values[known]) == 0:
         return False
-    return bool(abs(spearmanr(known, values[known]).statistic) > IN_ORDER)
+    return bool(abs(spearmanr(known, values[known]).statistic) > SETTINGS.in_order)
 
 
 def neighbours_alike(labels: Array) -> float:
@@ -169,11 +175,11 @@ def neighbours_alike(labels: Array) -> float:
 
 
 def _on_identifiers(X: pa.Table) -> str:
-    found = [name for name in X.column_names if _may_identify(X[name])]
-    if not found:
+    columns = [name for name in X.column_names if _may_identify(X[name])]
+    if not columns:
         return ""
     return (
-        f"Whole numbers that all differ: {_names(found)}. If they only identify rows, leave the "
+        f"Whole numbers that all differ: {_names(columns)}. If they only identify rows, leave the "
         "column out with --drop."
     )
 
@@ -188,5 +194,6 @@ def _may_identify(column: Any) -> bool:
 
 
 def _names(names: list[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(map(repr, names[:MOST_NAMED])) + more
+    most = SETTINGS.most_named
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + rest

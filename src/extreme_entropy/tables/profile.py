@@ -198,15 +198,8 @@ class Sampler:
     of each class are added, so that a rare class has enough rows for cross-validation.
     """
 
-    def __init__(
-        self,
-        seed: int,
-        n_rows: int = SETTINGS.sample_rows,
-        n_class: int = SETTINGS.class_rows,
-    ) -> None:
-        self._rng = np.random.default_rng(seed)
-        self.n_rows: int = n_rows
-        self.n_class: int = n_class
+    def __init__(self, seed: int, settings: ProfileSettings = SETTINGS) -> None:
+        self._rng, self._settings = np.random.default_rng(seed), settings
         self._rows: pa.Table | None = None
         self._keys = np.empty(0)
         self._labels: Array = np.empty(0, object)
@@ -224,28 +217,29 @@ class Sampler:
         self._rows = rows if self._rows is None else pa.concat_tables([self._rows, rows])
         self._keys = np.concatenate([self._keys, keys[near]])
         self._labels = np.concatenate([self._labels, labels[near]])
-        if len(self._keys) > 2 * (self.n_rows + self.n_class * len(self._limits)):
+        most = self._settings.sample_rows + self._settings.class_rows * len(self._limits)
+        if len(self._keys) > 2 * most:
             self.draw()
 
     def draw(self) -> TableSample:
         """The sample of all rows so far; others are let go."""
         if self._rows is None:
             raise ValueError("no rows were added")
-        order = self._keys.argsort(kind="stable")
-        counted: dict[Any, int] = {}
-        kept = np.empty(len(order), bool)
+        order, counted = self._keys.argsort(kind="stable"), Counter[Any]()
+        n_rows, n_class = self._settings.sample_rows, self._settings.class_rows
+        is_kept = np.empty(len(order), bool)
         for position, label in enumerate(self._labels[order].tolist()):
-            counted[label] = counted.get(label, 0) + 1
-            kept[position] = position < self.n_rows or counted[label] <= self.n_class
-            if counted[label] == self.n_class:
+            counted[label] += 1
+            is_kept[position] = position < n_rows or counted[label] <= n_class
+            if counted[label] == n_class:
                 self._limits[label] = self._keys[order[position]]
             else:
                 self._limits.setdefault(label, np.inf)
-        if len(order) >= self.n_rows:
-            self._limit = self._keys[order[self.n_rows - 1]]
+        if len(order) >= n_rows:
+            self._limit = self._keys[order[n_rows - 1]]
         uniform = np.zeros(len(order), bool)
-        uniform[order[: self.n_rows]] = True
-        chosen = np.sort(order[kept])  # in the order of the table
+        uniform[order[:n_rows]] = True
+        chosen = np.sort(order[is_kept])  # in the order of the table
         self._rows = self._rows.take(pa.array(chosen)).combine_chunks()
         self._keys, self._labels = self._keys[chosen], self._labels[chosen]
         return TableSample(self._rows, self._labels, uniform[chosen])
