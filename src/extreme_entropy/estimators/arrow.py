@@ -17,22 +17,26 @@ Array = np.ndarray[Any, Any]
 
 def batches_of(source: Any, target: str | None, settings: BatchSettings) -> Iterable[Any]:
     """Batches of (X, y), from a source of columns or as they are given."""
-    pandas = hasattr(source, "iloc")
-    if not pandas and type(source).__module__.partition(".")[0] != "pyarrow":
+    if hasattr(source, "iloc"):
+        _check_target(list(source.columns), target)
+        return _pandas_batches(source, target, settings.arrow_rows)
+    if type(source).__module__.partition(".")[0] != "pyarrow":
         if target is None and not (is_frame(source) or hasattr(source, "__arrow_c_stream__")):
             return source
         source = _reader(source, settings.read_rows)
-    names = list(source.columns if pandas else source.schema.names)
+    _check_target(source.schema.names, target)
+    columns = [name for name in source.schema.names if name != target]
+    batches = _record_batches(source, settings)
+    return ((batch.select(columns), _labels(batch.column(target))) for batch in batches)
+
+
+def _check_target(names: list[Any], target: Any) -> None:
+    """Raise unless a column is named for the labels."""
     if target is None or target not in names:
         raise InputError(
             f"`target` must name the column that holds the labels; it is {target!r}. "
             f"The columns are {some_names(names)}."
         )
-    if pandas:
-        return _pandas_batches(source, target, settings.arrow_rows)
-    columns = [name for name in names if name != target]
-    batches = _record_batches(source, settings)
-    return ((batch.select(columns), _labels(batch.column(target))) for batch in batches)
 
 
 def _pandas_batches(frame: Any, target: Any, rows: int) -> Iterator[Any]:

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from ..columns.cells import Profiles
 from ..columns.frames import is_frame, names_of, profile, rows_of
+from ..columns.kind import ColumnKind
 from ..errors import InputError
 from .column_kinds import kinds_of_frames
 from .inputs import Columns, check_rows, joined, known_kinds, set_columns
@@ -105,19 +106,18 @@ class CheckedBatches:
             if sum(X.shape[0] for X, *_ in frames) >= self.settings.rows:
                 break
         if frames:
-            names = names_of(frames[0][0])
-            alike = [
-                (X, weight[0] if weight else None)
-                for X, _, *weight in frames
-                if names_of(X) == names
-            ]
-
-            def profiles(named: Array) -> Profiles:
-                return reduce(add, (profile(X, named, weight) for X, weight in alike))
-
-            kinds = kinds_of_frames(self.learner, [X for X, _ in alike], profiles)
-            self.columns, self.known = self.columns._replace(kinds=kinds), True
+            self.columns, self.known = self.columns._replace(kinds=self._kinds_of(frames)), True
         return held
+
+    def _kinds_of(self, frames: list[Any]) -> tuple[ColumnKind, ...] | None:
+        """What columns hold in the first of these batches, and in those with the same names."""
+        names = names_of(frames[0][0])
+        alike = [(*batch, None)[:3] for batch in frames if names_of(batch[0]) == names]
+
+        def profiles(named: Array) -> Profiles:
+            return reduce(add, (profile(X, named, weight) for X, _, weight in alike))
+
+        return kinds_of_frames(self.learner, [X for X, _, _ in alike], profiles)
 
 
 def _run(batch: Any) -> Any:

@@ -197,15 +197,21 @@ class InMemory:
 
     def encode(self, classes: Array) -> Array:
         """Labels as positions in `classes`."""
-        strange = np.setdiff1d(in_type_of(classes, self.labels), classes)
+        assert self.y is not None
+        labels, y = self.labels, self.y
+        kinds = {labels.dtype.kind, classes.dtype.kind}
+        if len(kinds) == 2 and kinds <= set("iuf") and len(labels):
+            # In the type of the classes, since numbers of two types are compared as floats.
+            exact = cast_exactly(labels, classes.dtype) is not None
+            labels, y = (part.astype(classes.dtype if exact else object) for part in (labels, y))
+        strange = np.setdiff1d(labels, classes)
         if len(strange):
             raise InputError(
                 f"Labels must be among the classes {classes.tolist()}; y also holds "
                 f"{strange[:5].tolist()}. Pass all `classes` to the first partial_fit, "
                 "or fit a new classifier."
             )
-        assert self.y is not None
-        positions = np.searchsorted(classes, in_type_of(classes, self.y))
+        positions = np.searchsorted(classes, y)
         return positions.astype(np.min_scalar_type(len(classes)), copy=False)
 
     def sketch(self, content: ContentHash, classes: Array) -> RowSketch:
@@ -368,15 +374,6 @@ def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:
         blocks = select(names.tolist())
     columns, dtype = check_columns(estimator, blocks, reset=reset)
     return InBlocks(columns, blocks, dtype)
-
-
-def in_type_of(classes: Array, labels: Array) -> Array:
-    """Numbers in the type of the classes, since those of two types are compared as floats."""
-    kinds = {labels.dtype.kind, classes.dtype.kind}
-    if len(kinds) == 1 or not kinds <= set("iuf") or not len(labels):
-        return labels
-    cast = cast_exactly(labels, classes.dtype)
-    return labels.astype(object) if cast is None else cast
 
 
 def answer_rows(estimator: Any, X: Any, work: Callable[[InMemory], Array], name: str) -> Any:

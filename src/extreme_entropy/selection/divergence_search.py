@@ -177,20 +177,16 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
             y = column_or_1d(y, warn=True)
         trials = self._trials(candidates, X, y, fit_params)
         divergences, fit_times, score_times = np.empty((3, len(candidates)))
-        best: Trial | None = None
+        best, best_index = None, 0
         for i, trial in enumerate(trials):
-            if trial.error is not None:
-                warn(
-                    f"{candidates[i]} could not be fitted and gets "
-                    f"error_score={self.error_score}: {trial.error}",
-                    FitFailedWarning,
-                )
+            self._warn_if_failed(candidates[i], trial.error)
             divergences[i] = trial.divergence
             fit_times[i], score_times[i] = trial.fit_seconds, trial.score_seconds
             if np.isfinite(trial.divergence) and (best is None or _exceeds(trial, best)):
-                best, self.best_index_ = trial, i
+                best, best_index = trial, i
         if best is None:
             raise _none_is_best(trial, len(candidates))
+        self.best_index_ = best_index
         self.cv_results_ = {
             **parameters_of(candidates),
             "divergence": divergences,
@@ -237,6 +233,13 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
             for params in candidates
         )
         return with_progress(trials, total=len(candidates), unit="fit") if self.progress else trials
+
+    def _warn_if_failed(self, params: dict[str, Any], error: Exception | None) -> None:
+        if error is not None:
+            warn(
+                f"{params} could not be fitted and gets error_score={self.error_score}: {error}",
+                FitFailedWarning,
+            )
 
     @property
     def searched(self) -> Any:
