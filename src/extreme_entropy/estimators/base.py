@@ -30,7 +30,7 @@ from ..machine.solving import Method, is_one_row, solve
 from ..moments.summary import ClassCounts
 from ..progress import with_progress
 from .arrow import batches_of
-from .batches import BatchSettings, CheckedBatches, gathered, n_rows, stacked
+from .batches import BatchSettings, CheckedBatches, gathered, stacked
 from .checkpoint import Checkpoint, NoCheckpoint
 from .combining import Combinable
 from .docstrings import with_shared_texts
@@ -259,7 +259,7 @@ class EntropyClassifier(Combinable, NotebookView):
             checked = CheckedBatches(learner, batches, self._batching)
             enough = partial(self._batching.worth_a_merge, learner)
             with_rows = filter(None, saved.not_yet_counted(checked))
-            for X, y, weight in gathered(with_rows, n_rows, enough, stacked):
+            for X, y, weight in gathered(with_rows, lambda batch: len(batch.y), enough, stacked):
                 table = InMemory(checked.columns, X, y, weight, self.n_jobs)
                 known = None if learner._learned is None else learner._learned.classes
                 learner._learn(table, labels_to_expect(known, classes, partial(np.unique, y)))

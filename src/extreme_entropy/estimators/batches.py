@@ -49,11 +49,6 @@ class Batch(NamedTuple):
     weight: Array | None
 
 
-def n_rows(batch: Batch) -> int:
-    """How many rows a batch holds."""
-    return len(batch.y)
-
-
 class CheckedBatches:
     """Each batch, checked; None for one without rows. The first rows decide what columns hold."""
 
