@@ -280,7 +280,7 @@ def test_a_copy_of_standard_input_goes_with_a_command_that_is_ended(number, home
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         env=os.environ | {"TMPDIR": str(tmp_path)},
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=lambda: signal.signal(number, signal.SIG_DFL),  # nohup ignores it
     )
     child.stdin.write(b"x,city\n" * 400_000)
     deadline = time.monotonic() + 60
