@@ -74,7 +74,7 @@ def onnx_form(g, part, encoding, rows):
 @pytest.fixture
 def angles():
     """The line in the list of kinds, and the one in that of ONNX forms."""
-    forms = pytest.importorskip("extreme_entropy.export.encoding").FORMS
+    forms = pytest.importorskip("extreme_entropy.export.encoded").FORMS
     KINDS.append(Angle)
     forms[EncodedAngle] = onnx_form
     yield

@@ -18,11 +18,11 @@ from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
 from extreme_entropy.columns.text import Column
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.used_columns import TableColumns
 from extreme_entropy.tables.writing import write_table
 
 EEM = [sys.executable, "-m", "extreme_entropy"]
@@ -119,7 +119,7 @@ class Counted(list):
 def test_names_of_a_wide_table_are_gone_through_once(tmp_path):
     """Not once for each column, which took minutes for 80 000 of them."""
     names = Counted(f"x{j}" for j in range(100))
-    Columns(tuple(Column(name, "number") for name in names), {}).require(names)
+    TableColumns(tuple(Column(name, "number") for name in names), {}).require(names)
     assert names.times <= 3
     path = tmp_path / "a.csv"
     path.write_text(",".join(names) + "\n" + ",".join("1" * 100) + "\n")

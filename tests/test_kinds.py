@@ -11,11 +11,11 @@ from extreme_entropy.columns.date_text import ORDERS, read_dates
 from extreme_entropy.columns.recognition import Asked
 from extreme_entropy.columns.text import Column
 from extreme_entropy.errors import InputError
-from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import asked_kinds, profile
 from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.used_columns import TableColumns
 
 
 def seen(folder, cells, asked=None, missing=(), name="a.csv"):
@@ -199,7 +199,7 @@ def test_further_spellings_of_missing_values_are_gaps(tmp_path):
     assert found.missing == {"x": 10}
     assert found.counts.tolist() == [50, 50]
     assert found.columns.read(found.sample.rows)["x"].null_count == 10
-    columns = Columns((Column("x", "number"),), {}, ("-999", "a"))
+    columns = TableColumns((Column("x", "number"),), {}, ("-999", "a"))
     read = columns.read(pa.record_batch({"x": [1.0, -999.0]}))["x"]
     assert read.to_pylist() == [1.0, None]
 

@@ -355,7 +355,7 @@ def test_categories_of_large_whole_numbers_are_told_apart_or_refused(dtype, tmp_
 def test_months_of_dates_are_those_of_the_calendar():
     """Every day of 800 years, and the last second of each."""
     from extreme_entropy.columns.date import PARTS as OURS
-    from extreme_entropy.export.encoding import PARTS
+    from extreme_entropy.export.encoded import PARTS
     from extreme_entropy.export.graph import Graph, Tensor
 
     days = np.arange(-146_097, 146_097, dtype=float) * 86_400

@@ -26,13 +26,13 @@ from extreme_entropy.metrics import (
     recall_scores,
     scores_with_intervals,
 )
-from extreme_entropy.tables.columns import Columns
 from extreme_entropy.tables.estimate import EstimateSettings, estimate_gmean
 from extreme_entropy.tables.fitting import FitRequest, fit_like, fit_table
 from extreme_entropy.tables.limits import ReadingLimits
 from extreme_entropy.tables.model import TableModel
 from extreme_entropy.tables.profile import ProfileSettings, Sampler, profile
 from extreme_entropy.tables.reading import open_table
+from extreme_entropy.tables.used_columns import TableColumns
 from extreme_entropy.tables.writing import write_table
 
 
@@ -459,13 +459,13 @@ def test_text_and_typed_files_are_encoded_alike(people, tmp_path):
 
 
 def test_infinite_numbers_are_missing():
-    columns = Columns((Column("x", "number"),), {})
+    columns = TableColumns((Column("x", "number"),), {})
     batch = pa.record_batch({"x": [1.0, np.inf, np.nan, None]})
     assert columns.read(batch)["x"].to_pylist() == [1.0, None, None, None]
 
 
 def test_missing_columns_and_wrong_cells_are_refused_by_name():
-    columns = Columns((Column("x", "number"), Column("d", "date")), {})
+    columns = TableColumns((Column("x", "number"), Column("d", "date")), {})
     with pytest.raises(InputError, match="lacks 'd'"):
         columns.read(pa.record_batch({"x": [1.0], "more": [2]}))
     days = pa.array(["2024-01-01"])
@@ -486,7 +486,7 @@ def test_a_date_beyond_pythons_in_a_column_of_numbers_is_refused(kind):
 
 
 def test_no_rows_are_read_as_no_rows():
-    columns = Columns((Column("x", "number"), Column("c", "text")), {})
+    columns = TableColumns((Column("x", "number"), Column("c", "text")), {})
     assert columns.read(pa.record_batch({"x": pa.array([], pa.float64()), "c": []})).num_rows == 0
 
 

@@ -14,7 +14,7 @@ from ..features.scaling import Identity, Shift
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
 from .decision import largest, log_odds, probabilities, scores
-from .encoding import Column, Rows, columns_of, encoded, is_coded
+from .encoded import InputColumn, Rows, columns_of, encoded, is_coded
 from .features import scaled
 from .graph import ROWS, Graph, Tensor
 from .leaves import averaged
@@ -95,7 +95,7 @@ def labels_of(classes: Array) -> Array:
 
 def _columns_apart(
     encoding: Encoding, names: Sequence[Any] | None, dtype: np.dtype[Any], apart: bool | None
-) -> list[Column]:
+) -> list[InputColumn]:
     """Columns that are inputs of their own; they may have no name, as scikit-learn has it."""
     coded = is_coded(encoding)
     if coded and apart is False:

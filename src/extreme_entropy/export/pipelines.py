@@ -10,7 +10,7 @@ import numpy as np
 from ..columns.encoding import Encoding
 from ..errors import InputError
 from ..machine.predictor import Predictor
-from .encoding import Rows, is_coded
+from .encoded import Rows, is_coded
 from .graph import VERSIONS, Graph
 from .model import OUTPUTS, answers, labels_of, precision_of_layers
 

@@ -26,7 +26,6 @@ from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
 from ..versions import installed_versions
-from .columns import Columns
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import EstimateSettings, Split, estimate_gmean
 from .hints import hints
@@ -34,6 +33,7 @@ from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
 from .profile import SETTINGS, TableProfile, asked_kinds, profile
 from .reading import TableSource
+from .used_columns import TableColumns
 
 Array = np.ndarray[Any, Any]
 
@@ -80,7 +80,7 @@ class FitRequest:
                         f"The column of {option} must not be the target or left out; {name!r} is."
                     )
 
-    def classifier(self, columns: Columns) -> EntropyClassifier:
+    def classifier(self, columns: TableColumns) -> EntropyClassifier:
         """Not fitted, for rows of these columns."""
         classifier = MODELS[self.model](n_jobs=self.n_jobs, random_state=self.seed)
         categories = [column.name for column in columns.used if column.kind == "category"]
@@ -96,7 +96,7 @@ class _SampledTable:
     """What a pass over a table has shown of it."""
 
     profile: TableProfile
-    columns: Columns  # to learn from
+    columns: TableColumns  # to learn from
     X: pa.Table  # sampled rows
     y: Array
     split: Split  # how they are held out
@@ -221,7 +221,7 @@ def _split(profiled: TableProfile, time: str | None, group: str | None) -> Split
     return Split("time", time, times)
 
 
-def _without_group(columns: Columns, group: str) -> Columns:
+def _without_group(columns: TableColumns, group: str) -> TableColumns:
     """The columns but the one whose rows are kept together, which new rows will not share."""
     used = tuple(column for column in columns.used if column.name != group)
     if not used:
@@ -240,7 +240,7 @@ def _some_of_each(y: Array, most: int, seed: int) -> Array:
     return np.sort(np.concatenate([of_each, rest]))
 
 
-def _without_identifiers(columns: Columns, rows: pa.Table) -> Columns:
+def _without_identifiers(columns: TableColumns, rows: pa.Table) -> TableColumns:
     """The columns but those that a classifier would leave out, or that count along the file."""
     cells = {
         column.name: _identifying(

@@ -25,9 +25,9 @@ from ..estimators.saving import pack, understood, unpack
 from ..features.feature_map import same
 from ..metrics import label_text
 from ..shapes import is_text, require
-from .columns import Columns, Unread
 from .labels import TYPES, has_label, read_labels
 from .reading import TableSource
+from .used_columns import TableColumns, Unread
 from .validation import from_plain
 
 Array = np.ndarray[Any, Any]
@@ -120,7 +120,7 @@ class TableModel:
     """
 
     classifier: EntropyClassifier  # fitted on tables of the columns that are used
-    columns: Columns  # which are used, in which types, and why others are not
+    columns: TableColumns  # which are used, in which types, and why others are not
     target: str  # the column that holds the labels
     label_kind: str  # "integer", "boolean" or "text"
     facts: FitFacts
@@ -237,7 +237,7 @@ class TableModel:
             )
         with understood(path):
             table = values["table"]
-            columns = from_plain(Columns, table.pop("columns"))
+            columns = from_plain(TableColumns, table.pop("columns"))
             facts = from_plain(FitFacts, table.pop("facts"))
             model = cls(classifier, columns, table.pop("target"), table.pop("label_kind"), facts)
             require(not table, "the table", "a target, labels, columns and facts", sorted(table))

@@ -14,9 +14,9 @@ from ..columns.date_text import ORDERS
 from ..columns.recognition import Asked, Decision, FileColumn
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
-from .columns import Columns
 from .labels import has_label, label_kind, read_labels
 from .reading import MISSING, TableSource
+from .used_columns import TableColumns
 
 Array = np.ndarray[Any, Any]
 
@@ -37,7 +37,7 @@ SETTINGS = ProfileSettings()
 class TableProfile:
     """What one pass has shown."""
 
-    columns: Columns
+    columns: TableColumns
     sample: TableSample
     label_kind: str
     classes: Array  # sorted
@@ -113,7 +113,7 @@ def profile(
     sample, decisions = sampler.draw(), [column.decide() for column in columns.values()]
     used, dropped = _used(decisions, drop, source, target)
     return TableProfile(
-        Columns(used, dropped, tuple(missing)),
+        TableColumns(used, dropped, tuple(missing)),
         replace(sample, labels=read_labels(pa.array(sample.labels, pa.string()), kind, target)),
         kind,
         classes,

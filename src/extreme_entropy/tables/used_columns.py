@@ -16,7 +16,7 @@ from ..errors import ExtremeEntropyWarning, InputError, warn
 
 
 @dataclass(frozen=True)
-class Columns:
+class TableColumns:
     """The columns that a model uses, and why it does not use the others."""
 
     used: tuple[Column, ...]
@@ -53,7 +53,7 @@ class Unread:
     `known`, by column.
     """
 
-    def __init__(self, columns: Columns, known: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, columns: TableColumns, known: Mapping[str, Sequence[Any]]) -> None:
         self._columns = columns
         self._lenient = [column for column in columns.used if column.lenient]
         self._known = {name: pa.array(labels, pa.string()) for name, labels in known.items()}

@@ -29,7 +29,7 @@ ERA = 146_097.0  # days
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class InputColumn:
     """A column that is an input of its own."""
 
     position: int
@@ -42,11 +42,11 @@ def is_coded(encoding: Encoding) -> bool:
     return any(kind.needs_frame for kind in encoding.kinds or ())
 
 
-def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -> list[Column]:
+def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -> list[InputColumn]:
     """The columns that are looked at, with the type that each has as an input."""
     kinds = encoding.kinds or (Number(),) * encoding.d
     used = [(j, kind) for j, kind in enumerate(kinds) if kind.is_used]
-    return [Column(j, names[j], _type_of(kind, names[j], dtype)) for j, kind in used]
+    return [InputColumn(j, names[j], _type_of(kind, names[j], dtype)) for j, kind in used]
 
 
 def _type_of(kind: ColumnKind, name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
