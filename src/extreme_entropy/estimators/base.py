@@ -25,6 +25,7 @@ from ..drawing.settings import DRAWING, DrawingSettings
 from ..engines.threads import CUTS, Threads, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
 from ..machine.machine import Machine
+from ..machine.operator import SHRINKAGES
 from ..machine.predictor import Answer, Predictor
 from ..machine.solving import Method, is_one_row, solve
 from ..moments.summary import ClassCounts
@@ -90,11 +91,7 @@ class EntropyClassifier(Combinable, NotebookView):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
         "relevance": [StrOptions({"auto", "learned", "uniform"})],
-        "shrinkage": [
-            StrOptions({"ledoit-wolf", "oas"}),
-            Interval(Real, 0, 1, closed="both"),
-            None,
-        ],
+        "shrinkage": [StrOptions(set(SHRINKAGES)), Interval(Real, 0, 1, closed="both"), None],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
