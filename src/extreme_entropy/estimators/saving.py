@@ -7,7 +7,7 @@ so that loading cannot run code. What was built is checked before it is used.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
 from numbers import Integral, Real
@@ -37,30 +37,21 @@ WRONG = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, Re
 FEWEST_HALVED = 8  # rows of a square array of which only half is written
 LABEL = Scalar()
 LONGEST_LABEL = 1000  # characters, which each predicted label takes
-# What else classifiers and searches hold, by the module it lies in; many are above this one.
-BESIDE = {
-    "estimators.fitted": ("Learned", "Solved"),
-    "machine.predictor": ("Predictor",),
-    "selection.divergence_search": ("DivergenceSearch",),
-    "selection.eekm_cv": ("EEKMClassifierCV",),
-    "selection.eem_cv": ("EEMClassifierCV",),
-    "selection.path": ("Path",),
-}
+# What else classifiers and searches hold, in modules of which many are above this one.
+BESIDE = (
+    *("estimators.fitted.Learned", "estimators.fitted.Solved", "machine.predictor.Predictor"),
+    *("selection.divergence_search.DivergenceSearch", "selection.path.Path"),
+    *("selection.eem_cv.EEMClassifierCV", "selection.eekm_cv.EEKMClassifierCV"),
+)
 # For tools that put an estimator together only from types they are told to trust, as skops does,
 # and mlflow with it. None of these runs code when it is put together.
 TRUSTED_TYPES: list[str] = sorted(
     [
         *(f"{module}.{name}" for name, module in CLASSIFIERS.items()),
         *(f"{part.__module__}.{name}" for name, part in PARTS.items()),
-        *(f"extreme_entropy.{module}.{name}" for module, names in BESIDE.items() for name in names),
+        *(f"extreme_entropy.{name}" for name in BESIDE),
     ]
 )
-
-
-def save(estimator: Storable, path: str | Path | BinaryIO) -> None:
-    """Write a fitted classifier to a file."""
-    values, arrays = pack(estimator)
-    persistence.write(path, values, arrays)
 
 
 def pack(estimator: Storable, *, solved: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
@@ -70,7 +61,7 @@ def pack(estimator: Storable, *, solved: bool = True) -> tuple[dict[str, Any], d
     arrays: dict[str, Array] = {}
     values = {
         "estimator": type(estimator).__name__,
-        "parameters": {k: _pack(v, f"parameters.{k}", arrays) for k, v in parameters.items()},
+        "parameters": _pack_items(parameters, "parameters", arrays),
         "fitted": {name: _pack(value, name, arrays) for name, value in fitted.items()},
     }
     try:
@@ -133,7 +124,9 @@ def unpack(values: dict[str, Any], arrays: dict[str, Array], path: str | Path) -
         fitted = {k: _unpack(v, arrays) for k, v in values["fitted"].items()}
         require(not arrays, "each array", "a part of the classifier", next(iter(arrays), ""))
         kind = getattr(import_module(CLASSIFIERS[name]), name)
-        require_names(parameters, kind().get_params(deep=False), "parameters")
+        known = kind().get_params(deep=False)
+        names = " and ".join(known)
+        require(set(parameters) == set(known), "parameters", names, sorted(parameters))
         estimator = kind(**parameters)
         estimator._validate_params()
         return estimator.set_fitted_parts(fitted)
@@ -154,24 +147,29 @@ def understood(path: str | Path) -> Iterator[None]:
 
 def _pack(value: Any, name: str, arrays: dict[str, Array]) -> Any:
     """A value as JSON; arrays go to `arrays` under their name."""
+    kind: Any = type(value)
     if value is None or isinstance(value, str | Real | np.generic):
         return None if value is None else _label(value)
     if isinstance(value, np.ndarray):
         return _pack_array(value, name, arrays)
-    if isinstance(value, dict):
-        items = _pack(list(value.values()), name, arrays)["list"]
-        return {"dict": [[_label(key), item] for key, item in zip(value, items, strict=True)]}
     if isinstance(value, tuple | list):
-        items = [_pack(item, f"{name}.{i}", arrays) for i, item in enumerate(value)]
-        return {"tuple" if isinstance(value, tuple) else "list": items}
-    kind: Any = type(value)
+        items = _pack_items(dict(enumerate(value)), name, arrays)
+        return {"tuple" if isinstance(value, tuple) else "list": list(items.values())}
+    if isinstance(value, dict):
+        items = _pack_items(dict(enumerate(value.values())), name, arrays)
+        return {"dict": list(zip(map(_label, value), items.values(), strict=True))}
     if kind not in PARTS.values():
         raise InputError(
             f"A saved classifier holds numbers, strings and arrays only, never code; {name} is "
             f"{kind.__name__}. Those with activations or kernels of your own can be pickled."
         )
-    packed = {k: _pack(getattr(value, k), f"{name}.{k}", arrays) for k in types_of(kind)}
-    return {"part": kind.__name__, "fields": packed}
+    fields = {field: getattr(value, field) for field in types_of(kind)}
+    return {"part": kind.__name__, "fields": _pack_items(fields, name, arrays)}
+
+
+def _pack_items(items: dict[Any, Any], name: str, arrays: dict[str, Array]) -> dict[Any, Any]:
+    """Values by their keys as JSON, each under the name of all and its key."""
+    return {key: _pack(item, f"{name}.{key}", arrays) for key, item in items.items()}
 
 
 def _pack_array(array: Array, name: str, arrays: dict[str, Array]) -> dict[str, Any]:
@@ -201,6 +199,7 @@ def _halved(array: Array) -> tuple[str, Array]:
 
 def _whole(half: Array, kind: str) -> Array:
     """The square array that `_halved` took a half of."""
+    require(kind in ("symmetric", "triangular"), "a square array", "symmetric or triangular", kind)
     n = int((8 * half.size + 1) ** 0.5) // 2
     require(half.shape == (n * (n + 1) // 2,), "half of a matrix", "n (n + 1) / 2", half.shape)
     upper, array = ~np.tri(n, k=-1, dtype=bool), np.zeros((n, n), half.dtype)
@@ -224,24 +223,30 @@ def _label(value: Any) -> Any:
 
 def _unpack(packed: Any, arrays: dict[str, Array]) -> Any:
     """A value from JSON; each array is taken out of `arrays`, so that none is used twice."""
-    match sorted(packed.items()) if isinstance(packed, dict) else ():
-        case [("array", name)]:
-            return arrays.pop(name)
-        case [("array", name), ("half", "symmetric" | "triangular" as kind)]:
-            return _whole(arrays.pop(name), kind)
-        case [("dtype", dtype), ("labels", labels)]:
-            return _labels(labels, dtype)
-        case [("tuple", items)]:
-            return tuple(_unpack(item, arrays) for item in items)
-        case [("list", items)]:
-            return [_unpack(item, arrays) for item in items]
-        case [("dict", items)]:
-            return {label: _unpack(item, arrays) for label, item in items}
-        case [("fields", inside), ("part", name)]:
-            require_names(inside, types_of(PARTS[name]), name)
-            return PARTS[name](**{key: _unpack(item, arrays) for key, item in inside.items()})
-    require(not isinstance(packed, dict), "a value", "of a known kind", packed)
-    return packed
+    if not isinstance(packed, dict):
+        return packed
+    keys = " ".join(sorted(packed))
+    require(keys in READERS, "a value", "of a known kind", keys)
+    return READERS[keys](packed, arrays)
+
+
+def _part(packed: dict[str, Any], arrays: dict[str, Array]) -> Any:
+    """A dataclass that files may hold."""
+    part, fields = PARTS[packed["part"]], packed["fields"]
+    known = types_of(part)
+    require(set(fields) == set(known), part.__name__, " and ".join(known), sorted(fields))
+    return part(**{name: _unpack(item, arrays) for name, item in fields.items()})
+
+
+READERS: dict[str, Callable[[dict[str, Any], dict[str, Array]], Any]] = {
+    "array": lambda packed, arrays: arrays.pop(packed["array"]),
+    "array half": lambda packed, arrays: _whole(arrays.pop(packed["array"]), packed["half"]),
+    "dtype labels": lambda packed, arrays: _labels(packed["labels"], packed["dtype"]),
+    "tuple": lambda packed, arrays: tuple(_unpack(item, arrays) for item in packed["tuple"]),
+    "list": lambda packed, arrays: [_unpack(item, arrays) for item in packed["list"]],
+    "dict": lambda packed, arrays: {key: _unpack(v, arrays) for key, v in packed["dict"]},
+    "fields part": _part,
+}
 
 
 def _labels(labels: Any, dtype: Any) -> Array:
@@ -257,8 +262,3 @@ def _labels(labels: Any, dtype: Any) -> Array:
     text = np.array(labels, dtype=dtype)
     require(text.tolist() == labels, "labels", f"text of type {dtype}", labels)
     return text
-
-
-def require_names(came: dict[str, Any], known: dict[str, Any], where: str) -> None:
-    """Raise ValueError unless these are all that there must be."""
-    require(set(came) == set(known), where, " and ".join(known), sorted(came))

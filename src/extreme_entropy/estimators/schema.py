@@ -156,15 +156,13 @@ def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
     for part in encoding.parts:
         columns[type(part)] += dict.fromkeys(part.columns.tolist())
     gaps = columns.pop(EncodedGaps)
-    order = [ENCODED.index(type(part)) for part in encoding.parts]
+    as_kinds_say = {part: [j for j, k in enumerate(kinds) if k.encoded is part] for part in columns}
+    order = list(map(ENCODED.index, map(type, encoding.parts)))
     unknown = np.flatnonzero(np.isnan(encoding.typical)).tolist()
     return (
-        all(
-            found == [j for j, kind in enumerate(kinds) if kind.encoded is part]
-            for part, found in columns.items()
-        )
-        and gaps == [j for j in sorted({*gaps}) if kinds[j].marks_gaps]
+        columns == as_kinds_say
         and order == sorted(order)
+        and gaps == [j for j in sorted({*gaps}) if kinds[j].marks_gaps]
         and all(kinds[j].is_counted for j in unknown)
         and all(_is_labelled(part, kinds) for part in encoding.parts)
     )

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO, ClassVar, Literal, Self
 
 import numpy as np
 
+from .. import persistence
 from ..machine.predictor import Predictor
 from ..shapes import require
 from .fitted import FittedState, Learned, Solved
@@ -36,9 +37,10 @@ class Storable(FittedState):
         sums : bool, default=True
             False writes what `slim()` keeps: a small file, for predictions alone.
         """
-        from .saving import save  # which knows all classifiers, and so comes after them
+        from .saving import pack  # which knows all classifiers, and so comes after them
 
-        save(self if sums else self.slim(), path)
+        values, arrays = pack(self if sums else self.slim())
+        persistence.write(path, values, arrays)
 
     def to_onnx(
         self,
