@@ -33,12 +33,12 @@ OPERATORS = '''
 from ..features.kernels import InverseQuadric
 
 
-def _inverse(g, layer, z, dtype):
+def _inverse(g, layer, z):
     """‖z−l‖² as ‖z‖² − 2⟨z,l⟩ + ‖l‖²."""
-    landmarks = layer.landmarks.astype(dtype)
-    product = g("MatMul", z, -2 * landmarks.T)
-    squares = g("Add", g("Add", product, g.row_sums(g("Mul", z, z))), (landmarks**2).sum(axis=1))
-    return g("Reciprocal", g("Add", g("Mul", squares, dtype.type(layer.gamma)), dtype.type(1)))
+    product = g("MatMul", z, g.real(-2 * layer.landmarks.T))
+    lengths = g.real((layer.landmarks**2).sum(axis=1))
+    squares = g("Add", g("Add", product, g.row_sums(g("Mul", z, z))), lengths)
+    return g("Reciprocal", g("Add", g("Mul", squares, g.real(layer.gamma)), g.real(1)))
 
 
 LAYERS[InverseQuadric] = _inverse

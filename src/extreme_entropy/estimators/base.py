@@ -91,11 +91,7 @@ class EntropyClassifier(Combinable, NotebookView):
         "categorical_features": [StrOptions({"from_dtype"}), "array-like", None],
         "scale": [StrOptions({"minmax", "standard", "quantile"}), None],
         "relevance": [StrOptions({"auto", "learned", "uniform"})],
-        "shrinkage": [
-            StrOptions(set(SHRINKAGES)),
-            Interval(Real, 0, 1, closed="both"),
-            None,
-        ],
+        "shrinkage": [StrOptions(set(SHRINKAGES)), Interval(Real, 0, 1, closed="both"), None],
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],

@@ -79,20 +79,23 @@ class Predictor:
     feature_map: FeatureMap
     machine: Machine
     classes: Array
-    ready: dict[str, Ready] = field(init=False, repr=False)  # in single and double precision
+    # By precision, when first needed: most predictors see rows of one. Priors and costs change none
+    # of it, so that the same leaves serve under others (`replace`).
+    ready: dict[str, Ready] = field(default_factory=dict, repr=False)
 
-    def __post_init__(self) -> None:
-        with np.errstate(over="ignore"):  # numbers that single precision lacks, and may not need
-            ready = {c: Ready.of(self.feature_map, self.machine, np.dtype(c)) for c in "fd"}
-        object.__setattr__(self, "ready", ready)
+    def in_precision(self, dtype: np.dtype[Any]) -> Ready:
+        """The leaves in this precision."""
+        if dtype.char not in self.ready:
+            self.ready[dtype.char] = Ready.of(self.feature_map, self.machine, dtype)
+        return self.ready[dtype.char]
 
-    def __reduce__(self) -> Any:
+    def __getstate__(self) -> dict[str, Any]:
         """Without what can be made again."""
-        return Predictor, (self.feature_map, self.machine, self.classes)
+        return {**self.__dict__, "ready": {}}
 
     def project(self, X: Any, execute: Executor = serial) -> Array:
         """Projections of rows, averaged over trees, for each pair of classes   (n, pairs)."""
-        n, ready = X.shape[0], self.ready[X.dtype.char]
+        n, ready = X.shape[0], self.in_precision(X.dtype)
         total = np.zeros((n, len(self.machine.pairs)))
         if are_few(n):
             execute = serial

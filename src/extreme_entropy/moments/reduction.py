@@ -149,8 +149,9 @@ class Reduction:
             part = rows[chunk]
             H = features(self.scaled(dense(X[part])), buffers)
             sums.add(H, None if self.weight is None else self.weight[part])
-        sums.settle()
-        sums.single = None  # whose memory is not needed any more
+        if single:
+            sums.settle()
+            sums.single = None  # whose memory is not needed any more
         return g, sums.moments() if whole else sums
 
 
