@@ -271,7 +271,7 @@ LINES = {
     "estimators": 4040,
     "export": 1050,
     "features": 1370,
-    "machine": 1570,
+    "machine": 1568,
     "metrics": 540,
     "moments": 740,
     "plots": 1450,

@@ -47,7 +47,7 @@ class Relevance(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class LabelledRows:
+class RelevanceRows:
     """Sampled rows of all classes, encoded and scaled."""
 
     Z: Array
@@ -57,7 +57,7 @@ class LabelledRows:
     n_classes: int
 
     @classmethod
-    def of(cls, scaling: Scaling, by_class: Sequence[RowSample]) -> LabelledRows:
+    def of(cls, scaling: Scaling, by_class: Sequence[RowSample]) -> RelevanceRows:
         """A sample of each class, one after another."""
         return cls(
             scaling(np.concatenate([sample.rows for sample in by_class])),
@@ -67,12 +67,12 @@ class LabelledRows:
             len(by_class),
         )
 
-    def first_of_classes(self, most: int) -> LabelledRows:
+    def first_of_classes(self, most: int) -> RelevanceRows:
         """So many rows of each class."""
         classes = (np.flatnonzero(self.labels == c)[:most] for c in range(self.n_classes))
         at = np.concatenate(list(classes))
         Z, labels, counts, folds = self.Z[at], self.labels[at], self.counts[at], self.folds[at]
-        return LabelledRows(Z, labels, counts, folds, self.n_classes)
+        return RelevanceRows(Z, labels, counts, folds, self.n_classes)
 
     def mean_squares(self, products: Array, counted: Array | None = None) -> Array:
         """v / mean v, from products of gradients (pairs, n, d) at these rows or some of them."""
@@ -87,7 +87,7 @@ class LabelledRows:
 
 
 def learn_relevance(
-    rows: LabelledRows,
+    rows: RelevanceRows,
     draw: Callable[[Array | None], Features],
     settings: RelevanceSettings,
     execute: Executor = serial,
@@ -136,7 +136,7 @@ class _Fitted:
     moments: FoldMoments
 
     @classmethod
-    def on(cls, rows: LabelledRows, features: Features) -> _Fitted:
+    def on(cls, rows: RelevanceRows, features: Features) -> _Fitted:
         groups = RowGroups(rows.labels, rows.folds, rows.counts, (rows.n_classes, N_FOLDS))
         [[moments]] = summarise([features], rows.Z, groups)
         return cls(features, moments)

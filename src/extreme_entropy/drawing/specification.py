@@ -26,7 +26,7 @@ from ..features.neurons import (
     log_deviation,
 )
 from ..features.scaling import fit_scaling
-from .relevance import LabelledRows, Relevance, learn_relevance
+from .relevance import Relevance, RelevanceRows, learn_relevance
 from .sampling import Sampled, SampleSizes
 from .settings import DRAWING, DrawingSettings
 
@@ -222,7 +222,7 @@ def relevance_of(sampled: Sampled, scale: str | None, settings: DrawingSettings)
         precision = np.dtype(np.float64)
         drawn = DrawnFrom(scaling(rows), sampled.content.seed, precision, move=False)
         relevance = learn_relevance(
-            LabelledRows.of(scaling, by_class),
+            RelevanceRows.of(scaling, by_class),
             lambda weights: spec.features(replace(drawn, weights=weights)),
             settings.relevance,
             Threads(sampled.n_jobs),
