@@ -262,7 +262,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1140,
+    "(top)": 1150,
     "cli": 1470,
     "columns": 2220,
     "drawing": 1200,
@@ -271,7 +271,7 @@ LINES = {
     "estimators": 4040,
     "export": 1050,
     "features": 1370,
-    "machine": 1568,
+    "machine": 1570,
     "metrics": 540,
     "moments": 740,
     "plots": 1450,

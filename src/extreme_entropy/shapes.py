@@ -72,7 +72,7 @@ class OneOf(Bound):
     """One of these values, or any text if there are none."""
 
     def __init__(self, *allowed: Any) -> None:
-        self.allowed = allowed
+        self.allowed: tuple[str, ...] = allowed
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
         kind = type(self.allowed[0]) if self.allowed else str
@@ -93,7 +93,8 @@ class Labels(Bound):
     """An array of two or more labels in increasing order, or of names."""
 
     def __init__(self, size: Size, *, names: bool = False) -> None:
-        self.sizes, self.names = (size,), names
+        self.sizes: tuple[Size, ...] = (size,)
+        self.names: bool = names
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
         flat = isinstance(value, np.ndarray) and value.ndim == 1
@@ -111,14 +112,14 @@ class Among(Bound):
     """A value of one of these classes, of which the type says what they have in common."""
 
     def __init__(self, classes: Sequence[type]) -> None:
-        self.classes = tuple(classes)
+        self.classes: tuple[type, ...] = tuple(classes)
 
 
 class Count(Bound):
     """How many a tuple has, or a number that says how many there are."""
 
     def __init__(self, size: Size) -> None:
-        self.sizes = (size,)
+        self.sizes: tuple[Size, ...] = (size,)
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
         [size] = self.sizes
@@ -142,9 +143,12 @@ class Numbers(Bound):
         gaps: bool = False,
         increasing: bool = False,
     ) -> None:
-        self.sizes, self.below, self.gaps, self.increasing = shape, below, gaps, increasing
-        self.least = self.range[0] if least is None else least
-        self.most = self.range[1] if most is None else most
+        self.sizes: tuple[Size, ...] = shape
+        self.below: str = below
+        self.gaps: bool = gaps
+        self.increasing: bool = increasing
+        self.least: float = self.range[0] if least is None else least
+        self.most: float = self.range[1] if most is None else most
 
     def check(self, value: Any, sizes: Sizes, where: str) -> None:
         low = high = value
@@ -176,18 +180,20 @@ class Numbers(Bound):
 class Unscaled(Numbers):
     """The same in units of the user's own, as large as they may be."""
 
-    range = (-FINITE, FINITE)
+    range: tuple[float, float] = (-FINITE, FINITE)
 
 
 class Logs(Numbers):
     """The same of logarithms, whose exponentials and those of their differences are finite."""
 
-    range = (-2 * LARGEST_LOG, 2 * LARGEST_LOG)
+    range: tuple[float, float] = (-2 * LARGEST_LOG, 2 * LARGEST_LOG)
 
 
 class Indices(Numbers):
     """The same of whole numbers, from 0 unless `least` says otherwise."""
 
-    plain = (int,)
-    dtypes = tuple(f"{sign}int{bits}" for bits in (64, 32, 16, 8) for sign in ("", "u"))
-    range = (0, 2**62)
+    plain: tuple[type, ...] = (int,)
+    dtypes: tuple[str, ...] = tuple(
+        f"{sign}int{bits}" for bits in (64, 32, 16, 8) for sign in ("", "u")
+    )
+    range: tuple[float, float] = (0, 2**62)

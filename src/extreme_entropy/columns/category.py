@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
@@ -110,8 +110,8 @@ class Category(ColumnKind):
 
     name = "category"
     title = "categories"
-    encoded = EncodedCategory
-    widest = SETTINGS.most_flags
+    encoded: ClassVar[type | None] = EncodedCategory
+    widest: ClassVar[int] = SETTINGS.most_flags
     is_counted = True
 
     # In the order of their codes; None: numbers are codes.

@@ -72,8 +72,8 @@ class Date(ColumnKind):
     name = "date"
     title = "dates"
     cells = "date"
-    encoded = EncodedDate
-    widest = len(PARTS)
+    encoded: ClassVar[type | None] = EncodedDate
+    widest: ClassVar[int] = len(PARTS)
     marks_gaps = True
 
     @property

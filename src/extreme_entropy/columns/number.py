@@ -61,7 +61,7 @@ class Number(ColumnKind):
 
     name = "number"
     title = "numbers"
-    encoded = EncodedNumbers
+    encoded: ClassVar[type | None] = EncodedNumbers
     marks_gaps = True
 
 

@@ -124,7 +124,7 @@ class OneBlasThread:
     def __init__(self, controllers: Callable[[], Iterable[Any]]) -> None:
         self.controllers = controllers  # of libraries, by threadpoolctl
         # Garbage collection may end an abandoned use while this thread holds the lock.
-        self.lock = RLock()
+        self.lock: Any = RLock()
         self.users: int = 0
         self.before: list[int] = []  # threads of each shared library when the first user came
 

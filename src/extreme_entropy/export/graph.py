@@ -58,7 +58,7 @@ class Graph:
     ) -> None:
         self.nodes: list[onnx.NodeProto] = []
         self.constants: list[onnx.TensorProto] = []
-        self.precision = np.dtype(precision)
+        self.precision: np.dtype[Any] = np.dtype(precision)
         self._prefix, self._taken = prefix, set(taken)
         self._known: dict[tuple[Any, ...], str] = {}  # constants by their content
 

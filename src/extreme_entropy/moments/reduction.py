@@ -79,7 +79,7 @@ def summarise(
     rows = groups.rows(len(leaves))
     longest = max(s.stop - s.start for s in row_slices(len(groups.labels)))
 
-    def tasks() -> Iterator[Callable[[], tuple[int, Sums | list[ClassMoments]]]]:
+    def tasks() -> Iterator[Callable[[], tuple[int, _Sums | list[ClassMoments]]]]:
         for c in range(len(leaves) * n_classes):
             features = leaves[c // n_classes]
             work = Reduction(X, groups.weight, scaled, features, sizes or [features.h])
@@ -89,7 +89,7 @@ def summarise(
                 for part in np.array_split(rows[g], n_tasks) if len(rows[g]) else ():
                     yield partial(work, g, part, pilot, whole=n_tasks == 1)
 
-    sums: dict[int, Sums] = {}
+    sums: dict[int, _Sums] = {}
     moments: dict[int, list[ClassMoments]] = {}
     for g, result in execute(tasks()):
         if isinstance(result, list):
@@ -138,13 +138,13 @@ class Reduction:
 
     def __call__(
         self, g: int, rows: Array, pilot: Array, *, whole: bool
-    ) -> tuple[int, Sums | list[ClassMoments]]:
+    ) -> tuple[int, _Sums | list[ClassMoments]]:
         """The sums of some rows of group g, or its moments where these are the whole of it."""
         X, features, settings = self.X, self.features, self.settings
         parts = chunks(len(rows), X.shape[1], features.h)
         buffers = features.buffers(parts[0].stop, X.dtype)
         single = X.dtype != np.float64 and len(rows) > settings.few_rows
-        sums = Sums(pilot, self.sizes, settings.single_rows if single else 0)
+        sums = _Sums(pilot, self.sizes, settings.single_rows if single else 0)
         for chunk in parts:
             part = rows[chunk]
             H = features(self.scaled(dense(X[part])), buffers)
@@ -155,7 +155,7 @@ class Reduction:
         return g, sums.moments() if whole else sums
 
 
-class Sums:
+class _Sums:
     """Running sums of one group about a pilot mean, in double precision.
 
     Up to `single_rows` rows are first summed in single precision, if that is not zero.
@@ -199,7 +199,7 @@ class Sums:
             self.S += self.single
             self.single[:], self.unsettled = 0, 0
 
-    def join(self, other: Sums) -> None:
+    def join(self, other: _Sums) -> None:
         """Add settled sums about the same pilot."""
         self.n += other.n
         self.squares += other.squares
