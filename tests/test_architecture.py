@@ -205,6 +205,19 @@ def test_every_folder_and_file_of_the_library_is_on_the_page():
         assert f"`{package}/`" in text or f"`{package}.py`" in text, package
 
 
+def test_names_of_modules_and_classes_occur_once():
+    """So that a name says where to look; modules of `cli` have the names of commands."""
+    modules = [path.stem for path in ROOT.rglob("*.py") if path.parent.name != "cli"]
+    classes = [
+        node.name
+        for text in sources().values()
+        for node in ast.walk(parsed(text))
+        if isinstance(node, ast.ClassDef)
+    ]
+    for names in (modules, classes):
+        assert {name for name in names if names.count(name) > 1} <= {"__init__"}
+
+
 class Trace(NamedTuple):
     """What a call passes through within the library."""
 
@@ -274,7 +287,7 @@ LINES = {
     "machine": 1570,
     "metrics": 540,
     "moments": 740,
-    "plots": 1450,
+    "plots": 1460,
     "report": 2640,
     "selection": 1820,
     "tables": 2810,
@@ -295,13 +308,13 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 204, 31, 14, 79),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 144, 24, 11, 57),
+        (ExtremeEntropyClassifier(random_state=0), 207, 31, 14, 82),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 147, 24, 11, 60),
     ],
     ids=["default", "paper"],
 )
 def test_a_fit_passes_few_functions(classifier, functions, files, depth, changes):
-    """So that a reader can follow it; the ceilings are what is reached."""
+    """So that a reader can follow it; a few functions depend on the number of BLAS threads."""
     X, y = make_classification(200, random_state=0)
     trace = traced(lambda: classifier.fit(X, y))
     assert len(trace.functions) <= functions

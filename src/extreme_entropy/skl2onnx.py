@@ -41,6 +41,6 @@ def register_skl2onnx() -> None:
     >>> bool(abs(probabilities - pipeline.predict_proba(X)).max() < 1e-6)
     True
     """
-    from .export.pipelines import register  # which needs the extra `onnx`
+    from .export.converters import register  # which needs the extra `onnx`
 
     register(CLASSIFIERS)

@@ -19,7 +19,7 @@ from extreme_entropy.engines.threads import dense
 from extreme_entropy.errors import InputError
 from extreme_entropy.machine.operator import shrink
 from extreme_entropy.plots import ProjectionDisplay
-from extreme_entropy.plots.inputs import inputs_to_draw, project_rows
+from extreme_entropy.plots.drawn_rows import inputs_to_draw, project_rows
 from extreme_entropy.plots.regions import InputPlane, grid_over, input_plane
 from extreme_entropy.plots.style import (
     CLASS_COLOURS,

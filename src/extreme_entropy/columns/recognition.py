@@ -90,7 +90,7 @@ class Asked(NamedTuple):
     order: str = ""  # of year, month and day in dates
 
 
-class Decision(NamedTuple):
+class KindDecision(NamedTuple):
     """How a column is to be read."""
 
     column: Column
@@ -214,7 +214,7 @@ class FileColumn:
 
     # ---------------------------------------------------------------- what it is
 
-    def decide(self) -> Decision:
+    def decide(self) -> KindDecision:
         """How the column is to be read, once all its cells are known."""
         if not self._is_text and self.asked.kind in ("", "number", "date"):
             column, note = self._typed(), ""
@@ -226,7 +226,7 @@ class FileColumn:
         if self._is_text and column.lenient:
             missing += self.present - self.fits[_kept(column)]
         reason = self._reason_to_drop(column, missing)
-        return Decision(column, note or self._note_on_rounding(column), missing, reason)
+        return KindDecision(column, note or self._note_on_rounding(column), missing, reason)
 
     def _typed(self) -> Column:
         """The column as its type has it, or as somebody wants it."""

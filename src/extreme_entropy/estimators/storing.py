@@ -92,7 +92,7 @@ class Storable(FittedState):
         >>> bool(abs(probabilities - classifier.predict_proba(X)).max() < 1e-6)
         True
         """
-        from ..export.model import onnx_model, write_onnx  # which need the extra
+        from ..export.onnx_model import onnx_model, write_onnx  # which need the extra
 
         names = getattr(self, "feature_names_in_", None)
         write_onnx(path, partial(onnx_model, self._solve().predictor, names, dtype, columns))

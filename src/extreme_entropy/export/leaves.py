@@ -13,7 +13,7 @@ import numpy as np
 from ..features.feature_map import FeatureMap, Tree
 from ..features.layers import Features
 from ..machine.machine import Leaf, Machine
-from .decision import curved
+from .answering import curved
 from .features import projected
 from .graph import Graph
 

@@ -1,10 +1,10 @@
 """Pictures as scikit-learn `Display` objects. Drawing needs the extra `plot`."""
 
+from .column_bars import RelevanceDisplay
 from .operating import OperatingDisplay
-from .path import PathDisplay
 from .projection import ProjectionDisplay
 from .regions import RegionsDisplay
-from .relevance import RelevanceDisplay
+from .size_path import PathDisplay
 
 __all__ = [
     "OperatingDisplay",

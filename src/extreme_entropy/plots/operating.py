@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
-from .inputs import class_position, inputs_to_draw, log_odds_bias, project_rows
+from .drawn_rows import class_position, inputs_to_draw, log_odds_bias, project_rows
 from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, ring, title_and_legend
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from ..errors import InputError
 from ..machine.decision import GaussianPair
-from .inputs import inputs_to_draw, log_odds_bias, project_rows
+from .drawn_rows import inputs_to_draw, log_odds_bias, project_rows
 from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
 if TYPE_CHECKING:

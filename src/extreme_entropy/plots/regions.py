@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ..engines.threads import dense
 from ..metrics import predicted_classes
-from .inputs import column_names, inputs_to_draw, project_rows
+from .drawn_rows import column_names, inputs_to_draw, project_rows
 from .style import (
     CLASS_COLOURS,
     CURVE_COLOURS,

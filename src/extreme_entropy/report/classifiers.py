@@ -28,7 +28,7 @@ from ..machine.machine import Decision
 from ..machine.predictor import Predictor
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..pipelines import last_step
-from ..plots.inputs import label_positions, project_rows
+from ..plots.drawn_rows import label_positions, project_rows
 from .harmless_text import visible
 from .rows import as_rows, column_as_array, column_names, with_column_of
 

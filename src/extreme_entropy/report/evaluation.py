@@ -22,7 +22,7 @@ from ..metrics import (
     recall_scores,
 )
 from ..moments.sketch import NO_ROWS, RowSketch
-from ..plots.inputs import label_positions
+from ..plots.drawn_rows import label_positions
 from .classifiers import Reported
 from .rows import as_rows, take
 

@@ -40,6 +40,6 @@ class Path:
         PathDisplay
             With the figure in `figure_`.
         """
-        from ..plots.path import PathDisplay
+        from ..plots.size_path import PathDisplay
 
         return PathDisplay(**asdict(self)).plot(ax)

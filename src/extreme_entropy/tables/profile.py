@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns.date_text import ORDERS
-from ..columns.recognition import Asked, Decision, FileColumn
+from ..columns.recognition import Asked, FileColumn, KindDecision
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
 from .labels import has_label, label_kind, read_labels
@@ -126,7 +126,7 @@ def profile(
 
 
 def _used(
-    decisions: Sequence[Decision], drop: Sequence[str], source: TableSource, target: str
+    decisions: Sequence[KindDecision], drop: Sequence[str], source: TableSource, target: str
 ) -> tuple[tuple[Column, ...], dict[str, str]]:
     """The columns that a model uses, and why it does not use the others."""
     dropped = dict.fromkeys(drop, "left out by --drop")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...plots.path import PathDisplay
+from ...plots.size_path import PathDisplay
 from ..about import About
 from ..subject import SectionContent, Subject
 from ..svg import Picture, draw

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ...plots.relevance import RelevanceDisplay
+from ...plots.column_bars import RelevanceDisplay
 from ..classifiers import Reported
 from ..evidence import Evidence
 from ..harmless_text import visible

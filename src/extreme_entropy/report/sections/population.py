@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from ...plots.inputs import log_odds_bias
+from ...plots.drawn_rows import log_odds_bias
 from ...plots.regions import NEIGHBOURS, RegionsDisplay
 from ...plots.style import escaped
 from ..classifiers import LibraryClassifier

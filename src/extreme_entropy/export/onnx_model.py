@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..features.scaling import Identity, Shift
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
-from .decision import largest, log_odds, probabilities, scores
+from .answering import largest, log_odds, probabilities, scores
 from .encoded import InputColumn, Rows, columns_of, encoded, is_coded
 from .features import scaled
 from .graph import ROWS, Graph, Tensor

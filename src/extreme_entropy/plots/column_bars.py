@@ -9,7 +9,13 @@ import numpy as np
 
 from ..errors import InputError
 from ..metrics import predicted_classes
-from .inputs import class_position, classifier_and_rows, column_names, own_classifier, predictor_of
+from .drawn_rows import (
+    class_position,
+    classifier_and_rows,
+    column_names,
+    own_classifier,
+    predictor_of,
+)
 from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
 if TYPE_CHECKING:

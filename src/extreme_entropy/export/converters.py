@@ -12,7 +12,7 @@ from ..errors import InputError
 from ..machine.predictor import Predictor
 from .encoded import Rows, is_coded
 from .graph import VERSIONS, Graph
-from .model import OUTPUTS, answers, labels_of, precision_of_layers
+from .onnx_model import OUTPUTS, answers, labels_of, precision_of_layers
 
 
 def register(kinds: Iterable[type]) -> None:
