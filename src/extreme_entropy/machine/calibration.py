@@ -113,8 +113,8 @@ def _solve_leaf(
 ) -> SolvedLeaf:
     """A leaf, where classes have such total weights in all leaves."""
     n, totals = moments.counts.sum(axis=1) * worth_of_one, totals * worth_of_one
-    # ln((n + smoothing · share) / share), equal to the last bit where a leaf holds all rows.
-    smoothed = np.log(n / totals * totals.sum() + settings.smoothing)
+    shares = totals / totals.sum()
+    smoothed = np.log(n + settings.smoothing * shares) - np.log(shares)
     pairs = list(combinations(range(len(n)), 2))
     shifts = np.array([smoothed[j] - smoothed[i] for i, j in pairs])
     # All rows of a class are enough, however few; rounding may take a little from their weight.
@@ -128,6 +128,8 @@ def _solve_leaf(
     of_present = FoldMoments(tuple(moments.cells[c] for c in present))
     solution = solve_moments(of_present, Method(), execute)
     columns = [pairs.index((present[i], present[j])) for i, j in solution.pairs]
+    if np.array_equal(n, totals) and not solution.operators.any():
+        shifts[:] = 0.0  # all rows are alike: a tie, which no rounding may decide
     leaf = Leaf(
         operators=solution.operators,
         columns=np.array(columns),
