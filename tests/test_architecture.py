@@ -281,7 +281,7 @@ LINES = {
     "drawing": 1200,
     "engines": 1060,
     "entropy": 460,
-    "estimators": 4040,
+    "estimators": 4050,
     "export": 1050,
     "features": 1370,
     "machine": 1570,

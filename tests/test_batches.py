@@ -1,5 +1,7 @@
 """Rows in batches and blocks: what `fit` makes of all rows, whatever types carry their values."""
 
+import copy
+import warnings
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import chain, permutations, product
@@ -167,6 +169,9 @@ def test_categories_that_come_late_are_named_where_they_are_most_of_a_batch():
     with pytest.warns(UnseenWarning, match=r"'code'.*shuffle"):
         fitted = new().fit_batches([first, (numbers, z)])
     assert fitted.feature_map_.encoding.kinds[0].labels == (2, "a", "b")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UnseenWarning)  # of rows to be forgotten it is no news
+        copy.copy(fitted).forget(numbers, z)
     twos = numbers.assign(code=2)
     np.testing.assert_array_equal(
         fitted.predict_proba(twos), fitted.predict_proba(twos.astype({"code": object}))

@@ -1126,7 +1126,9 @@ def test_rows_that_two_models_have_learnt_are_not_counted_twice_unless_forced(ho
     assert f"100 % of the rows of {str(tmp_path / 'b.eem')!r}" in done.stderr
     assert "use --force" in done.stderr
     assert not (tmp_path / "all.eem").exists()
-    eem(*words, "--force")
+    note = eem(*words, "--force").stderr
+    assert note.startswith("Note: 100 % of the rows of ")
+    assert note.endswith("they count twice.\n")
     rows = TableModel.load(home / "m.eem").facts.rows
     assert TableModel.load(tmp_path / "all.eem").facts.rows == 2 * rows
     eem("merge", home / "m.eem", home / "m.eem", "-o", tmp_path / "all.eem", "--force")

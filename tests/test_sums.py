@@ -343,6 +343,7 @@ def refused(call, machine, error, match):
 def test_machines_that_do_not_share_phi_are_not_merged(other, match):
     """The error says what must be shared and how; nothing changes."""
     machine, other = fitted()[0], other()
+    refused(lambda m: m.merge("a file"), machine, MergeError, "fitted classifier.*got str")
     refused(lambda m: m.merge(other), machine, MergeError, match)
     refused(lambda m: m + other, machine, MergeError, match)
 

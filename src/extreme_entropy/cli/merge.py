@@ -45,6 +45,12 @@ def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) ->
                 "it and would count twice. Nothing was written. Give each part once; if these are "
                 "different rows that happen to be equal, use --force."
             )
+        if share:
+            click.echo(
+                f"Note: {100 * share:.3g} % of the rows of {str(path)!r} are also in the models "
+                "before it; they count twice.",
+                err=True,
+            )
     facts = replace(merged.facts, command=command_line(), merged=tuple(map(str, models)))
     replace(merged, facts=facts).save(output)
     if as_json:

@@ -52,7 +52,8 @@ class Combinable(Storable):
         """
         with in_turn(self):
             learned = self._with_sums()
-            table, summary = as_table(self, X, y, sample_weight, reset=False), learned.summary
+            table = as_table(self, X, y, sample_weight, reset=False, learned=True)
+            summary = learned.summary
             part = table.learn(learned.feature_map, learned.classes, summary.n_folds)
             rest = without_rows(summary, part, force=force)
             self._learned, self._solved = learned._replace(summary=rest), None
@@ -100,6 +101,11 @@ class Combinable(Storable):
         self
             This classifier, as if fitted on the rows of both.
         """
+        if not isinstance(other, Combinable):
+            raise MergeError(
+                f"Only a fitted classifier can be merged; got {type(other).__name__}. Pass a twin "
+                "of this classifier, fitted on other rows; `load` reads one from its file."
+            )
         with in_turn(self):
             # Once: another thread may change the other meanwhile.
             mine, theirs = self._with_sums(), other._with_sums()

@@ -108,11 +108,13 @@ def check_rows(
     *,
     reset: bool,
     columns: Columns | None = None,
+    learned: bool = False,
 ) -> tuple[Columns, Any, Array, Array | None]:
     """Columns, rows, labels and weights; rows whose weight is zero are left out.
 
     The estimator is not written to: a fit that fails leaves it as it was. `columns` are those of
-    earlier rows, if their kinds are not those that the estimator knows.
+    earlier rows, if their kinds are not those that the estimator knows. Of rows that were `learned`
+    before, the user has been told what there is to tell.
     """
     estimator, given, y = copy.copy(estimator), rows_of(X), rows_of(y)
     if isinstance(y, str) and is_frame(given):
@@ -132,7 +134,7 @@ def check_rows(
     if not is_frame(given):
         if rounded := _rounded(given, X):
             warn_rounded(rounded)
-    elif kinds is not None and (columns is not None or not reset):
+    elif kinds is not None and not learned and (columns is not None or not reset):
         warn_unseen(given, X, kinds)
     columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
     if sample_weight is None:

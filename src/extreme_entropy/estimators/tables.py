@@ -358,12 +358,14 @@ def engine_for(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:
     return None if module is None else import_module(module).blocks
 
 
-def as_table(estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> Table:
-    """What a user gives to learn from, as a table."""
+def as_table(
+    estimator: Any, X: Any, y: Any, sample_weight: Any, *, reset: bool, learned: bool = False
+) -> Table:
+    """What a user gives to learn from, or has `learned` from before, as a table."""
     engine = engine_for(X)
     if engine is not None:
         return in_blocks(estimator, engine(X, y, sample_weight), reset=reset)
-    columns, X, y, weight = check_rows(estimator, X, y, sample_weight, reset=reset)
+    columns, X, y, weight = check_rows(estimator, X, y, sample_weight, reset=reset, learned=learned)
     return InMemory(columns, X, y, weight, estimator.n_jobs)
 
 
