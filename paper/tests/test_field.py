@@ -8,6 +8,7 @@ import pytest
 from extreme_entropy_paper.benchmarks import field, field_page
 from extreme_entropy_paper.datasets.field import FIELDS, _labels, is_aside, load_field, names_of
 from extreme_entropy_paper.errors import DatasetError
+from extreme_entropy_paper.places import DOCS
 
 pd = pytest.importorskip("pandas")
 
@@ -174,3 +175,8 @@ def test_the_newest_row_of_a_table_split_and_label_counts(monkeypatch):
     kept = [field_page.Run({}, old), field_page.Run({}, new[:1])]
     monkeypatch.setattr(field_page, "runs", lambda name: kept)
     assert field_page.latest() == [field_page.Run({}, old[1:]), field_page.Run({}, new[:1])]
+
+
+def test_the_page_and_the_picture_we_keep_are_what_the_rows_give():
+    assert (DOCS / "field.md").read_text() == field_page.render()
+    assert (DOCS / "field.svg").read_text() == field_page.picture()
