@@ -12,7 +12,7 @@ INTEGRATIONS := .venv-integrations/$(SCRIPTS)
 PYRIGHT := .venv/pyright/node_modules/pyright/index.js
 
 # The mathematics, the laws of sums and what estimators accept: what a mistake breaks first.
-CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments machine sums content scaling metrics \
+CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments step_sums machine stepping choice sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture typing))
 
 .PHONY: help demo check test lint types imports core pytest coverage oldest spark ray integrations fuzz docs dist fix hooks paper papertest bench defaults clean

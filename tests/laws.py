@@ -1,13 +1,35 @@
 """The laws that sums over rows keep, for tests to ask for: equal summaries, equal decisions."""
 
+from dataclasses import fields
+
 import numpy as np
 
 from extreme_entropy.features.feature_map import same
+from extreme_entropy.moments.step_sums import StepSums
+
+
+def arrays_in(sums):
+    """All arrays and numbers that sums are made of, in order."""
+    if isinstance(sums, np.ndarray | float):
+        yield np.asarray(sums)
+        return
+    parts = sums if isinstance(sums, tuple) else (getattr(sums, f.name) for f in fields(sums))
+    for part in parts:
+        yield from arrays_in(part)
 
 
 def numbers(classifier):
-    """n, m, S, t and q of each leaf, class and fold, with the scale of each for that class."""
+    """What each leaf keeps by class and fold, with the scale of each number of all folds.
+
+    They are n, m, S, t and q, or n, G and b.
+    """
     for moments in classifier.summary_.leaves:
+        if isinstance(moments, StepSums):
+            yield moments.counts, moments.counts.sum()
+            yield moments.squares, moments.squares.sum()
+            yield moments.gram, np.trace(moments.gram.sum(axis=0))
+            yield moments.target, moments.counts.sum() + abs(moments.target).max()
+            continue
         for c, row in enumerate(moments.cells):
             whole = moments.totals[c]
             spread = np.sqrt(np.trace(whole.scatter) / max(whole.n, 1))

@@ -21,6 +21,7 @@ from extreme_entropy import (
 )
 from extreme_entropy.errors import FileFormatError, InputError
 from extreme_entropy.estimators.saving import pack
+from extreme_entropy.moments.step_sums import StepSums
 from extreme_entropy.moments.summary import ClassMoments, FoldMoments
 
 CLASSIFIERS = {
@@ -93,11 +94,15 @@ def test_half_of_a_symmetric_matrix_is_written(name, tmp_path):
     """And read back with the same bits, so that learning goes on with them."""
     X, y = rows()
     fitted = clone(CLASSIFIERS[name]).fit(X, y)
-    scatter = fitted.summary_.leaves[0].cells[0][0].scatter
-    assert np.array_equal(scatter, scatter.T)
+    leaf = fitted.summary_.leaves[0]
+    # The step's sums of all folds are one array.
+    name, axes = ("gram", 2) if isinstance(leaf, StepSums) else ("scatter", 1)
+    matrices = leaf.gram if name == "gram" else leaf.cells[0][0].scatter
+    assert np.array_equal(matrices, matrices.swapaxes(-1, -2))
     _, arrays = pack(fitted)
-    written = [array for key, array in arrays.items() if key.endswith("scatter")]
-    assert all(array.ndim == 1 for array in written)
+    written = [array for key, array in arrays.items() if key.endswith(name)]
+    assert written
+    assert all(array.ndim == axes for array in written)
     fitted.save(tmp_path / "m.eem")
     loaded = load(tmp_path / "m.eem")
     for one in (fitted, loaded):

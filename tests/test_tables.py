@@ -734,12 +734,14 @@ def test_a_model_of_the_default_size_comes_back_from_its_file(people, tmp_path, 
     model.save(tmp_path / "a.eem")
     again = TableModel.load(tmp_path / "a.eem")
     assert again.facts == model.facts
-    assert again.facts.size == {"auto": 700, "eem": 500, "eekm": 500}[kind]
+    assert again.facts.size == {"auto": 300, "eem": 500, "eekm": 500}[kind]
 
 
 def test_leaves_follow_from_all_rows_of_a_table(people, tmp_path, monkeypatch):
     """The sample that the tree is grown from may be smaller than the table."""
-    trees = TreeSettings(leaf_rows=100, fewest_leaves=2, fewest_class_rows=5, fewest_sampled=5)
+    trees = TreeSettings(
+        leaf_rows=100, leaf_class_rows=1, fewest_leaves=2, fewest_class_rows=5, fewest_sampled=5
+    )
     monkeypatch.setattr(ExtremeEntropyClassifier, "settings", replace(DRAWING, trees=trees))
     model = fitted(people, tmp_path, model="auto", size=10)
     assert model.classifier.n_leaves == 4

@@ -209,18 +209,18 @@ def test_every_comparison_takes_its_models_from_the_list():
         assert {name.removesuffix(", float32") for name in names} <= set(CLASSIFIERS)
 
 
-def test_the_limit_of_a_forest_passes_every_row_once_in_each_tree(rng, monkeypatch):
-    """Rows of all leaves together, in the precision of the rows."""
+def test_the_limit_of_a_fit_passes_every_row_once(rng, monkeypatch):
+    """Rows of all leaves together, with all their features, in the precision of the rows."""
     X = rng.normal(size=(900, 3))
     y = (X[:, 0] + rng.normal(size=900) > 0).astype(int)
     given = {"n_leaves": 3, "n_landmarks": 10, "random_state": 0}
-    forest = ExtremeEntropyClassifier(**given).fit(X, y).feature_map_
-    rows = []
-    monkeypatch.setattr(bare, "add_gram", lambda H, S: rows.append((len(H), H.dtype)))
-    bare.forest_limit(forest, X.astype(np.float32), 2)()
-    layers = sum(len(features.parts) for features in forest.leaves[:2]) + 1
-    assert sum(n for n, _ in rows) == 900 * layers
-    assert {dtype for _, dtype in rows} == {np.dtype(np.float32)}
+    phi = ExtremeEntropyClassifier(**given).fit(X, y).feature_map_
+    passed = []
+    monkeypatch.setattr(bare, "add_gram", lambda H, S: passed.append((*H.shape, H.dtype)))
+    bare.map_limit(phi, X.astype(np.float32), 2)()
+    assert sum(n for n, _, _ in passed) == 900
+    assert {h for _, h, _ in passed} == {features.h for features in phi.leaves}
+    assert {dtype for _, _, dtype in passed} == {np.dtype(np.float32)}
 
 
 def test_made_up_rows_with_local_structure_follow_their_rule():

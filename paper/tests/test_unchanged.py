@@ -13,8 +13,9 @@ def test_probabilities_are_those_recorded(name, paper_data):
     if name not in FRAMES:
         paper_data(name)
     recorded = {row["model"]: row for row in rows_of(newest("unchanged")) if row["table"] == name}
-    assert recorded.keys() == CLASSIFIERS.keys()
-    for model, row in recorded.items():
+    assert recorded.keys() >= CLASSIFIERS.keys()
+    for model in CLASSIFIERS:
+        expected = recorded[model]["probabilities"]
         np.testing.assert_allclose(
-            answers(name, model), row["probabilities"], rtol=0, atol=1e-10, err_msg=model
+            answers(name, model), expected, rtol=0, atol=1e-10, err_msg=model
         )

@@ -5,8 +5,8 @@ Decision regions of three classifiers
 The library has three classifiers. :obj:`~extreme_entropy.EEMClassifier` passes rows
 through random neurons, :obj:`~extreme_entropy.EEKMClassifier` compares them with
 landmarks by a kernel, and :obj:`~extreme_entropy.ExtremeEntropyClassifier`, the one to
-start with, averages the two and can cut a large table into leaves with a model each. In
-two dimensions one can see what that means.
+start with, adds effects of single columns to a kernel and can split a large table into
+leaves with a model each. In two dimensions you can see what that means.
 """
 
 # %%
@@ -36,9 +36,9 @@ tables = {
 # %%
 # Three classifiers
 # -----------------
-# All of them with their defaults, but for the last: tables as small as these would not
-# be cut into leaves, so here it is told to. Half of the rows are learnt, and the others
-# drawn, with a ring where the prediction is wrong.
+# All of them have their defaults, except that the last one is told to split the tables
+# into leaves; tables as small as these would not be. Half of the rows are learnt, and
+# the others drawn, with a ring where the prediction is wrong.
 
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 

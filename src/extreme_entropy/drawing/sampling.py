@@ -209,7 +209,7 @@ class Sampled:
     stats: ColumnStats
     content: ContentHash
     sample: RowSample
-    by_class: ClassSamples | None  # for learned relevance
+    by_class: ClassSamples | None  # for learned relevance, or for pilots
     dtype: np.dtype[Any]
     n_jobs: int | None = 1
     learned: dict[Any, Any] = field(default_factory=dict)  # relevance of columns, by scale

@@ -30,53 +30,94 @@ class RelevanceSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class TreeSettings:
-    """Where rows are cut into leaves (`growing.py`)."""
+class DualSettings:
+    """How what a leaf sees is chosen on rows left out (`dual.py`).
 
-    # (classes, landmarks of a table that is not cut, and of a leaf): for up to so many classes,
-    # since h³ operations are for each pair of them.
-    landmarks: tuple[tuple[float, int, int], ...] = (
-        (6, 700, 400),
-        (12, 500, 300),
-        (float("inf"), 300, 200),
-    )
-    leaf_rows: int = 2048  # on average
-    fewest_leaves: int = 4  # a table of fewer is not cut
-    # From so many rows on, a smaller kernel layer alone stands beside the leaves: a layer of all
-    # rows costs as much for each row as they do.
-    very_many_rows: int = 2**16
-    landmarks_beside: int = 250
+    The first choice, steps and bounds were set on 75 tables (`paper/docs/field.md`), where twice
+    as many rows, finer steps or more rounds gained nothing, and 256 rows were worse.
+    """
+
+    rows: int = 400  # of two classes together; each further class adds some, up to a maximum
+    rows_of_class: int = 40
+    most_rows: int = 1000
+    steps: int = 3  # of Newton's method, before choices are compared
+    short_steps: int = 6  # that replace each of them with more than two classes
+    most_odds: float = 8.0  # beyond this, rows would hardly count in the next step
+    least_weight: float = 1e-4  # w of rows that are certain
+    constant_variance: float = 100.0
+    # (rate over the median distance, λ_a, λ_k), and steps from there.
+    first: tuple[float, float, float] = (2.0, 3.0, 0.3)
+    n_steps: int = 7  # not counting those for the weights of columns
+    penalty_step: float = 10.0
+    rate_step: float = 2.0
+    rounds: int = 2
+    # Smaller penalties were only ever chosen by chance.
+    least_additive: float = 0.3
+    least_kernel: float = 0.1
+    # What a step must gain: a share of the loss, and standard errors of the gain. With none, or
+    # with one and a half, losses on other rows were larger.
+    least_gain: float = 3e-3
+    standard_errors: float = 1.0
+    least_radial_gain: float = 0.05  # the same for the other kernel
+    # For the weights of columns: rounds, the rate of the kernel, most rows × rows × columns.
+    gradient_rounds: int = 2
+    gradient_rate: float = 1.0
+    gradient_numbers: float = 2.0**24
+    fewest_gradient_rows: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class PilotSettings:
+    """How the pilots of leaves are fitted (`pilot.py`)."""
+
+    class_rows: int = 2000  # of each class, in a table that is not cut
+    most_steps: int = 25  # each with one factorisation
+    short_steps: int = 6  # that share a factorisation, with more than two classes
+    least_step: float = 1e-4  # down to which a Newton step is halved until it gains
+    least_gain: float = 1e-2  # of the loss, times the root of the rows: the sums take another step
+    least_weight: float = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class TreeSettings:
+    """How large the default's φ becomes, and where rows are cut into leaves (`cutting.py`)."""
+
+    # Landmarks of a table that is not cut, of one with many rows or classes, and of a leaf; codes
+    # of all columns together; knots of a column, and how many distinct values may all be knots.
+    landmarks: int = 300
+    many_landmarks: int = 400
+    many_rows: int = 10_000
+    leaf_landmarks: int = 400
+    codes: int = 200
+    many_codes: int = 800
+    very_many_rows: int = 50_000
+    leaf_codes: int = 120
+    # Up to so many columns have at least one code each. More have a linear kernel instead, on so
+    # many landmarks.
+    wide: int = 1000
+    knots: int = 12
+    distinct: int = 24
+    leaf_rows: int = 4096  # on average
+    leaf_class_rows: int = 150  # of the rarest class, on average
+    fewest_leaves: int = 8  # a table that would have fewer is not cut
     most_numbers: int = 2**26  # in the sums of all leaves: half a GiB
     most_sampled: int = 2**23  # numbers in the rows that trees are grown from
     most_class_rows: int = 2**14
-    # Columns that are compared in a node: so many of those tried, with such a share of the largest
-    # weight. On either side of a cut there must be such a share of the sampled rows, and so many
-    # rows of two classes at least, some of which were sampled.
-    candidates: int = 3
-    tried_columns: int = 20
-    least_weight: float = 0.2
+    # Each side of a cut must have at least this share of the sampled rows, and about this many rows
+    # of each of two classes.
     least_share: float = 0.2
-    fewest_class_rows: int = 80
-    fewest_sampled: int = 40
-    compared_rows: int = 400  # of each class, on either side of a cut
-    compared_landmarks: int = 150
-    most_classes: int = 6  # the largest in a node, by which cuts and weights are judged
-    # Weights of the columns in a node, from so many rows of each class; each column starts with a
-    # share of the mean square.
-    node_rows: int = 800
-    node_landmarks: int = 200
-    node_gradient_rows: int = 200
-    node_ridge: float = 0.1  # of tr(Σ)/h
-    least_square: float = 0.1
+    fewest_class_rows: float = 40.0
+    fewest_sampled: int = 100
+    most_tried: int = 20  # columns
 
 
 @dataclass(frozen=True, slots=True)
 class HeldSettings:
-    """Rows that are kept with φ, and that probabilities are fitted on."""
+    """Rows that are kept with φ to calibrate probabilities."""
 
     rows: int = 2000  # of each class
     fewest: int = 200  # of each, however many classes there are
-    numbers: int = 2**23  # log-odds of pairs of classes, of all held rows in a tree
+    numbers: int = 2**23  # log-odds of pairs of classes, for all held rows
     # Where a class has so many times as many sampled rows as held ones, those take no other part.
     many_times: float = 3.0
 
@@ -93,6 +134,8 @@ class DrawingSettings:
     majority: float = 0.5
     features: FeatureSettings = FEATURES
     relevance: RelevanceSettings = RelevanceSettings()
+    dual: DualSettings = DualSettings()
+    pilots: PilotSettings = PilotSettings()
     trees: TreeSettings = TreeSettings()
     held: HeldSettings = HeldSettings()
 

@@ -83,6 +83,13 @@ class EntropyClassifier(Combinable, NotebookView):
         "same outputs, as with activation='sig' on many columns. "
         "Try another activation or scale, such as the default ones."
     )
+    # What follows where a class has one row, and where no rows of it can be held out.
+    _of_one_row: ClassVar[str] = (
+        "its covariance is taken as 0, and the other classes decide the projection"
+    )
+    _of_few_rows: ClassVar[str] = (
+        "the Gaussians of its training rows decide, as with decision='paper'"
+    )
     # What φ is: a specification whose fields are parameters of the classifier, and its settings.
     _spec: ClassVar[Any]
     settings: ClassVar[DrawingSettings] = DRAWING
@@ -571,16 +578,14 @@ than two classes
             )
         if "one row" in diagnostics:
             warn(
-                f"Class {learned.classes[is_one_row(rows)].tolist()} has one row only; its "
-                "covariance is taken as 0, and the other classes decide the projection. "
-                "Expect little of this class until it has more rows.",
+                f"Class {learned.classes[is_one_row(rows)].tolist()} has one row only; "
+                f"{self._of_one_row}. Expect little of this class until it has more rows.",
                 FewRowsWarning,
             )
         elif "not cross-fitted" in diagnostics:
             warn(
                 "A class has too few distinct rows to be held out (the rarest has "
-                f"{rows.min():g} rows, with those that repeat others), so the Gaussians of its "
-                "training rows decide, as with decision='paper'.",
+                f"{rows.min():g} rows, with those that repeat others), so {self._of_few_rows}.",
                 FewRowsWarning,
             )
 

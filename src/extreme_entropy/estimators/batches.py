@@ -28,7 +28,7 @@ class BatchSettings:
     """How many rows are read and put together at a time."""
 
     rows: int = 16384  # are put together before they are summarised
-    leaf_rows: int = 8192  # for each leaf of a forest, since each has sums to be added
+    leaf_rows: int = 8192  # for each of several leaves, since each has sums to be added
     numbers: int = 2**23  # that are put together, at the most
     arrow_rows: int = 65536  # in a batch of columns
     read_rows: int = 16384  # at a time, since pyarrow holds many batches, whatever its settings

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
@@ -9,12 +10,14 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from ..drawing.growing import ForestSpec
+from ..drawing.settings import DRAWING, DrawingSettings
+from ..drawing.table_spec import TableSpec
 from ..engines.threads import CUTS, Threads
 from ..errors import InputError
-from ..machine.calibration import solve_leaves
+from ..features.feature_settings import FEATURES
 from ..machine.machine import Machine
 from ..machine.predictor import ClassesInSet
+from ..machine.stepping import solve_steps
 from .base import EntropyClassifier
 from .docstrings import with_shared_texts
 from .fitted import Learned
@@ -32,35 +35,37 @@ def _belongs_to_leaves(classifier: Any) -> Any:
 
 @with_shared_texts
 class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator):
-    """Extreme Entropy Machines whose number follows from the table: the classifier to start with.
+    """The classifier to start with: effects of single columns and a kernel, sized for the table.
 
-    A table of fewer than 8192 rows is learnt by two Extreme Entropy Machines, one on kernel
-    features and one on random neurons, whose log-odds are averaged. A larger one is also cut into
-    leaves by a tree that is grown on a sample, and each leaf has its own landmarks, its own
-    relevant columns and its own machine, so that accuracy grows with the rows at the same cost for
-    each row. In both cases a fit is a sum over rows, with all that follows: `partial_fit`, `merge`,
-    `forget`, batches, threads and clusters give the classifier of one fit with the same landmarks
-    and cuts.
+    The log-odds of a row are the sum of a constant, an effect of each column by itself, and a
+    kernel that compares the row with some rows of the table. Together they are one penalised
+    logistic regression. How smooth it is, and which columns the kernel looks at, is chosen on
+    sampled rows, each predicted without itself. The fit is a sum over rows: `partial_fit`, `merge`,
+    `forget`, batches, threads and clusters give the same classifier as one fit with the same
+    feature map. A large table is split into leaves, each with its own landmarks and effects, so
+    that accuracy grows with the number of rows while the cost of each row stays the same.
 
     By default `predict_proba` assumes that all classes are equally frequent, so that a rare class
     gets larger probabilities than its frequency, and `predict` treats all classes alike. With
-    `priors="empirical"` probabilities are as frequent as they say among rows like those learnt
-    (calibrated), and `predict` favours the frequent class; `with_costs(priors="empirical")` changes
-    this at any time, without refitting. For calibrated probabilities with the decisions of equal
-    priors, take `priors="empirical"` with costs in inverse proportion to the frequencies of the
-    classes.
+    `priors="empirical"` probabilities match the frequencies among rows like those seen in training
+    (they are calibrated), and `predict` favours the frequent class;
+    `with_costs(priors="empirical")` changes this at any time, without refitting. For calibrated
+    probabilities with the decisions of equal priors, use `priors="empirical"` with costs in inverse
+    proportion to the class frequencies.
 
     Parameters
     ----------
     n_leaves : int or "auto", default="auto"
-        Leaves of the tree, at the most; a table with one is not cut. "auto" is one for every 2048
-        rows that the first call sees (1 if that is fewer than four), as far as all sums stay below
-        some 600 megabytes.
-        Give a number where the first rows are only a small part of all, as in `fit_batches` and
-        `partial_fit`.
+        The maximum number of leaves; with 1 the table is not split. "auto" means one leaf for every
+        4096 rows of the first call, but at most one for every 150 rows of the rarest class and as
+        many as keep all sums below some 600 megabytes; if that gives fewer than eight leaves, the
+        table is not split. Set a number if the first rows are only a small part of all, as in
+        `fit_batches` and `partial_fit`.
     n_landmarks : int or "auto", default="auto"
-        Features of each machine. "auto" is 700 for a table that is not cut and 400 for leaves, and
-        fewer where there are more than six classes. A fit costs about n·h² operations.
+        The number of rows that the kernel compares with, in each leaf. "auto" is 300, but 400 in
+        leaves, from 10 000 rows on, and with more than two classes. A fit of n rows costs about
+        n·h² operations, where h is the number of landmarks plus that of the codes that make the
+        effects of columns (usually up to 200).
     {categorical_features}
     {priors, costs}
     {n_jobs}
@@ -71,20 +76,21 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     ----------
     {classes_}
     feature_map_ : FeatureMap
-        Trees, and the features of each leaf; grown once and frozen.
+        Leaves, and the features and the pilot of each; drawn once and frozen.
     summary_ : Summary
-        The sums of the rows learnt, by leaf, class and fold: all that is kept of them, beside those
-        that are part of `feature_map_` (landmarks, and the sample of the notes below).
+        The sums of the rows seen in training, by leaf and fold: all that is kept of them, apart
+        from what is in `feature_map_` (landmarks, and the sample described in the notes below).
     machine_ : Machine
-        The solved machines of all leaves, and the slope from their log-odds to probabilities.
+        The solved weights of all leaves, and the lines that calibrate them.
     thresholds_ : ndarray of shape (1,)
-        The log-odds of the leaves at which the decision changes.
+        The log-odds at which the decision changes.
     divergence_ : float
-        Cauchy–Schwarz divergence of the two Gaussians that stand for that slope.
+        Cauchy–Schwarz divergence of the two Gaussians below.
     means_, variances_ : ndarray of shape (2,)
-        Those Gaussians.
+        Two Gaussians whose log-ratio is the log-odds themselves. Their variance is the mean of the
+        variances of both classes among held-out rows.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        How much each column matters, over all nodes of the tree; they sum to one.
+        About how much of the variance of the log-odds each column explains; they sum to one.
     {columns seen}
 
     See Also
@@ -94,10 +100,14 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
 
     Notes
     -----
-    The tree, the landmarks, the weights of columns and a sample of up to 2000 rows of each class
-    are frozen by the first call of `fit`, `partial_fit` or `fit_batches`. From the sample follows
-    the slope from log-odds to probabilities: its rows are projected by operators of the folds they
-    are not in.
+    The leaves, the landmarks, the weights of columns, a first fit of all weights (the pilot) and a
+    sample of up to 2000 rows of each class are frozen by the first call of `fit`, `partial_fit` or
+    `fit_batches`. What follows is one step of Newton's method from the pilot, which needs only
+    sums. Predictions are calibrated on the sample, where each row is predicted by weights from the
+    folds that it is not in.
+
+    `EEMClassifier` and `EEKMClassifier` are the paper's models. This classifier shares landmarks,
+    sums over rows and decisions with them; *How it works* in the user guide has its formulas.
 
     Examples
     --------
@@ -120,12 +130,17 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     ridge: float | str = "auto"
     decision: str = "cross-fitted"
 
-    _spec: ClassVar[type[ForestSpec]] = ForestSpec
+    _spec: ClassVar[type[TableSpec]] = TableSpec
+    settings: ClassVar[DrawingSettings] = replace(
+        DRAWING, features=replace(FEATURES, most_of_value=0.05)
+    )
     _has_one_leaf: ClassVar[bool] = False
     _cure_of_degenerate: ClassVar[str] = (
         "The columns carry no information about the classes. Check that labels belong to their "
         "rows, or add columns that tell the classes apart."
     )
+    _of_one_row: ClassVar[str] = "nothing shows how its rows differ"
+    _of_few_rows: ClassVar[str] = "probabilities are not calibrated on rows that were held out"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_leaves": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
@@ -157,10 +172,10 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     def predict_set(self, X: Any, coverage: float = 0.95) -> Array:
         """The classes that cannot be ruled out for each row, at the same rate for each class.
 
-        Of new rows of any class, on average at least a share of `coverage` has its class in the
-        set, as far as new rows are like those learnt (conformal prediction by class, from rows that
-        were held out). A set may hold several classes where rows are hard to classify, or none
-        where a row is unlike all classes.
+        On average, at least a share of `coverage` of the new rows of each class have their class in
+        the set, provided that new rows are like those seen in training (conformal prediction by
+        class, from held-out rows). A set may hold several classes if a row is hard to classify, or
+        none if it is unlike all classes.
 
         Parameters
         ----------
@@ -197,4 +212,4 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     def _machine(self, learned: Learned, log_priors: Array, log_costs: Array) -> Machine:
         execute = Threads(self.n_jobs, ahead=CUTS.few_slices)
         phi, summary = learned.feature_map, learned.summary
-        return solve_leaves(phi, summary, log_priors, log_costs, execute)
+        return solve_steps(phi, summary, log_priors, log_costs, execute)

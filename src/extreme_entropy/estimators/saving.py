@@ -186,26 +186,27 @@ def _pack_array(array: Array, name: str, arrays: dict[str, Array]) -> dict[str, 
 
 
 def _halved(array: Array) -> tuple[str, Array]:
-    """What a square array is, and its upper half; or nothing, and the array."""
-    n = len(array) if array.ndim else 0
-    if array.dtype.kind == "f" and n >= FEWEST_HALVED and array.shape == (n, n):
+    """What square arrays (…, n, n) are, and their upper halves; or nothing, and the arrays."""
+    n = array.shape[-1] if array.ndim > 1 else 0
+    if array.dtype.kind == "f" and n >= FEWEST_HALVED and array.shape[-2] == n:
         upper = ~np.tri(n, k=-1, dtype=bool)
-        if np.array_equal(array, array.T):
-            return "symmetric", array[upper]
-        if not array[~upper].any():
-            return "triangular", array[upper]
+        if np.array_equal(array, array.swapaxes(-1, -2)):
+            return "symmetric", array[..., upper]
+        if not array[..., ~upper].any():
+            return "triangular", array[..., upper]
     return "", array
 
 
 def _whole(half: Array, kind: str) -> Array:
-    """The square array that `_halved` took a half of."""
+    """The square arrays that `_halved` took a half of."""
     require(kind in ("symmetric", "triangular"), "a square array", "symmetric or triangular", kind)
-    n = int((8 * half.size + 1) ** 0.5) // 2
-    require(half.shape == (n * (n + 1) // 2,), "half of a matrix", "n (n + 1) / 2", half.shape)
-    upper, array = ~np.tri(n, k=-1, dtype=bool), np.zeros((n, n), half.dtype)
-    array[upper] = half
+    size = half.shape[-1] if half.ndim else 0
+    n = int((8 * size + 1) ** 0.5) // 2
+    require(half.ndim and size == n * (n + 1) // 2, "half of a matrix", "n (n + 1) / 2", half.shape)
+    upper, array = ~np.tri(n, k=-1, dtype=bool), np.zeros((*half.shape[:-1], n, n), half.dtype)
+    array[..., upper] = half
     if kind == "symmetric":
-        array.T[upper] = half
+        array.swapaxes(-1, -2)[..., upper] = half
     return array
 
 

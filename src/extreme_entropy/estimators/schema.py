@@ -23,6 +23,7 @@ from ..columns.kind import ColumnKind
 from ..columns.kinds import ENCODED
 from ..columns.number import EncodedGaps, Number
 from ..columns.statistics import N_FOLDS
+from ..features.additive import Codes
 from ..features.feature_map import FeatureMap, Tree
 from ..features.feature_settings import FEATURES
 from ..features.kernels import Radial
@@ -30,6 +31,7 @@ from ..features.layers import Features, Part
 from ..features.scaling import Quantile
 from ..machine.machine import Machine
 from ..moments.sketch import RowSketch
+from ..moments.step_sums import StepSums
 from ..moments.summary import ClassCounts, FoldMoments, Summary
 from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Sizes, require
 
@@ -193,11 +195,21 @@ def _is_tree(tree: Tree, sizes: Sizes) -> bool:
     return once and bool(((below < 0) | (below > np.arange(n)[:, np.newaxis])).all())
 
 
-def _takes_turns(features: Features, sizes: Sizes) -> bool:
-    """Whether features of all parts can take turns."""
-    hidden, p = [part.layer.size for part in features.parts], len(features.parts)
-    turns = [len(range(i, sum(hidden), p)) for i in range(p)]
-    return p > 0 and all(turns) and hidden == turns
+def _outputs_of(sizes: Sizes) -> list[int]:
+    """How many outputs a logistic regression of these classes has."""
+    return [1 if n == 2 else n for n in sizes["classes"]]
+
+
+def _is_map(phi: FeatureMap, sizes: Sizes) -> bool:
+    """Whether each leaf has features of the encoded columns, and all have a pilot or none has."""
+    pilots, leaves = phi.pilots, phi.leaves
+    return (
+        sizes["encoded"] == [phi.encoding.size]
+        and bool(phi.trees)
+        and len(leaves) == sum(phi.n_leaves)
+        and (not pilots or [len(pilot) - 1 for pilot in pilots] == [leaf.h for leaf in leaves])
+        and (not pilots or sizes["outputs"] == _outputs_of(sizes))
+    )
 
 
 def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
@@ -207,7 +219,9 @@ def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
     if not fitted.n_features_in_:
         return False
     if isinstance(summary, Summary) and (
-        phi.n_leaves != summary.n_leaves or h != [leaf.h for leaf in summary.leaves]
+        phi.n_leaves != summary.n_leaves
+        or h != [leaf.h for leaf in summary.leaves]
+        or any(isinstance(leaf, StepSums) != bool(phi.pilots) for leaf in summary.leaves)
     ):
         return False
     if machine is None:
@@ -232,7 +246,14 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
         "a layer on columns of its own, or on all",
         lambda part, sizes: part.columns is not None or sizes["seen"] == sizes["encoded"],
     ),
-    Features: ("parts that take turns", _takes_turns),
+    Codes: (
+        "codes of which those of a column stand together",
+        lambda part, sizes: (np.diff(part.column.astype(np.int64)) >= 0).all(),
+    ),
+    Features: (
+        "parts that each have features",
+        lambda part, sizes: part.parts and all(p.layer.size for p in part.parts),
+    ),
     RowSketch: (
         "keys of uint64 below the bound of its level",
         lambda part, sizes: (
@@ -242,16 +263,16 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
     ),
     Tree: ("a tree of later nodes and leaves", _is_tree),
     FeatureMap: (
-        "trees with features for each leaf, on columns as they are encoded",
-        lambda part, sizes: (
-            sizes["encoded"] == [part.encoding.size]
-            and part.trees
-            and len(part.leaves) == sum(part.n_leaves)
-        ),
+        "trees with features, and perhaps a pilot, for each leaf, on columns as they are encoded",
+        _is_map,
     ),
     FoldMoments: (
         "sums of the same features",
         lambda part, sizes: all(len(cell.mean) == part.h for cells in part.cells for cell in cells),
+    ),
+    StepSums: (
+        "sums with an output for each class, or one for two",
+        lambda part, sizes: sizes["outputs"] == _outputs_of(sizes),
     ),
     Summary: (
         f"sums of 1 or {N_FOLDS} folds for each leaf",
@@ -276,6 +297,8 @@ def check_fitted(parts: dict[str, Any], *, one_leaf: bool) -> None:
     fitted = Fitted(**parts)
     check(Fitted, fitted, {}, "fitted")
     n_leaves, n_held = len(fitted.feature_map_.leaves), len(fitted.classes_) * (not one_leaf)
+    n_pilots = len(fitted.feature_map_.pilots)
     require(n_leaves == 1 or not one_leaf, "feature_map_", "of one leaf", f"of {n_leaves}")
+    require(n_pilots == n_leaves * (not one_leaf), "pilots", "one for each leaf, or none", n_pilots)
     held = n_held if fitted.machine is None else len(fitted.machine.held_out)
     require(held == n_held, "held_out", f"of {n_held} classes", held)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
+from itertools import pairwise
 from operator import add
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -22,6 +23,8 @@ from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_
 from ..features.feature_map import FeatureMap
 from ..moments.reduction import RowGroups, summarise
 from ..moments.sketch import NO_ROWS, RowSketch
+from ..moments.step_reduction import step_sums
+from ..moments.step_sums import StepSums
 from ..moments.summary import FoldMoments, Summary
 from .column_kinds import warn_rounded
 from .inputs import (
@@ -59,6 +62,14 @@ class Summaries:
     def __add__(self, other: Summaries) -> Summaries:
         both = zip(self.leaves, other.leaves, strict=True)
         return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
+
+
+class TreePart(NamedTuple):
+    """Some rows, ready to be added up in the leaves of a tree."""
+
+    leaves: slice  # of all
+    X: Any
+    groups: RowGroups
 
 
 class Table(Source, Protocol):
@@ -222,8 +233,12 @@ class InMemory:
         return rows
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
-        leaves = tuple(path[0] for path in self.summarise(phi, classes, n_folds).leaves)
-        return Summary(leaves, phi.n_leaves, self.sketch(phi.content, classes))
+        leaves: Sequence[FoldMoments | StepSums]
+        if phi.pilots:
+            leaves = self.step_sums(phi, classes, n_folds)
+        else:
+            leaves = [path[0] for path in self.summarise(phi, classes, n_folds).leaves]
+        return Summary(tuple(leaves), phi.n_leaves, self.sketch(phi.content, classes))
 
     def summarise(
         self,
@@ -237,29 +252,52 @@ class InMemory:
 
         The rule says which fold each row is in; by default that follows from its content.
         """
+        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
+        empty = partial(FoldMoments.empty, len(classes), n_folds)
+        totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
+        threads = Threads(self.n_jobs)
+        for part in self.parts(phi, classes, n_folds, rule):
+            paths = summarise(
+                leaves[part.leaves], part.X, part.groups, threads, scaled=phi.scaled, sizes=sizes
+            )
+            for i, path in enumerate(paths, part.leaves.start):
+                totals[i] = list(map(add, totals[i], path))
+            del paths  # or they would stay while the next ones are made
+        return Summaries(totals)
+
+    def step_sums(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[StepSums]:
+        """The sums of a Newton step from the pilot of each leaf."""
+        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
+        totals = [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
+        threads = Threads(self.n_jobs)
+        for part in self.parts(phi, classes, n_folds):
+            of_leaves, pilots = leaves[part.leaves], phi.pilots[part.leaves]
+            sums = step_sums(of_leaves, pilots, part.X, part.groups, threads, scaled=phi.scaled)
+            for i, more in enumerate(sums, part.leaves.start):
+                totals[i] += more
+        return totals
+
+    def parts(
+        self,
+        phi: FeatureMap,
+        classes: Array,
+        n_folds: int,
+        rule: Callable[[InMemory], Array] | None = None,
+    ) -> Iterator[TreePart]:
+        """Rows in parts that are short enough to be sorted, once for each tree; folds by a rule."""
         labels, shape, table = self.encode(classes), (len(classes), n_folds), self
         if rule is not None:
             table = replace(self, folds=rule(self))
         elif n_folds > 1:
             table = replace(self, folds=folds_of(self.hashes(phi.content), n_folds))
-        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
-        empty = partial(FoldMoments.empty, len(classes), n_folds)
-        totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
-        threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves))
+        threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves)).tolist()
         for s in row_batches(*self.X.shape):
             batch = table.at(s)
             rows = batch.to_learn(phi)
-            for first, last, at in zip(
-                ends[:-1], ends[1:], phi.leaves_of(rows, threads), strict=True
-            ):
+            of_trees = zip(pairwise(ends), phi.leaves_of(rows, threads), strict=True)
+            for (first, last), at in of_trees:
                 groups = RowGroups(labels[s], batch.folds, batch.weight, shape, at - first)
-                paths = summarise(
-                    leaves[first:last], rows, groups, threads, scaled=phi.scaled, sizes=sizes
-                )
-                for i, path in enumerate(paths):
-                    totals[first + i] = list(map(add, totals[first + i], path))
-                del paths  # or they would stay while the next ones are made
-        return Summaries(totals)
+                yield TreePart(slice(first, last), rows, groups)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
+from ..features.additive import Codes
 from ..features.codes import Coded, coded
 from ..features.kernels import Cosine, Laplacian, Polynomial, Radial, Similarity
 from ..features.layers import Features, Part
@@ -226,6 +227,13 @@ def _cosine(g: Graph, layer: Cosine, z: str) -> str:
     return g("MatMul", g("Div", z, divisor), g.real(unit.T))
 
 
+def _codes(g: Graph, layer: Codes, z: str) -> str:
+    """clip((z[column] − low) gain, 0, height)."""
+    above = g("Sub", g.columns(z, layer.column), g.real(layer.low))
+    codes = g("Max", g("Mul", above, g.real(layer.gain)), g.real(0))
+    return g("Min", codes, g.real(layer.height))
+
+
 def _similarity(g: Graph, layer: Similarity, z: str) -> str:
     centres = g.real(layer.centres)
     shared = g("MatMul", z, centres)
@@ -246,4 +254,5 @@ LAYERS: dict[type, Callable[..., str]] = {
     Polynomial: _polynomial,
     Cosine: _cosine,
     Similarity: _similarity,
+    Codes: _codes,
 }

@@ -101,17 +101,20 @@ def on_knots(rows: Array, typical: Array, settings: FeatureSettings = FEATURES) 
     counts = 1 + np.ceil(codes * spread / (spread.sum() or 1.0)).astype(int)
     moved = np.empty_like(rows)
     for j, count in enumerate(np.maximum(counts, 2)):
-        knots = _knots(typical[:, j], int(count))
+        knots = knots_by_rank(typical[:, j], int(count), int(count))
         nearest = np.searchsorted((knots[1:] + knots[:-1]) / 2, rows[:, j])
         moved[:, j] = knots[nearest]
     return moved
 
 
-def _knots(values: Array, most: int) -> Array:
-    """All distinct values, or so many at equal steps of rank, with heaps of one value cut."""
-    distinct, counts = np.unique(values, return_counts=True)
-    if len(distinct) <= most:
-        return distinct
+def knots_by_rank(values: Array, most: int, distinct: int) -> Array:
+    """All distinct values up to so many, or about `most` at equal steps of rank.
+
+    Heaps of one value are cut, so that they do not take all steps.
+    """
+    unique, counts = np.unique(values, return_counts=True)
+    if len(unique) <= distinct:
+        return unique
     ranks = np.cumsum(np.minimum(counts, len(values) / (2 * most)))
     steps = (np.arange(most) + 0.5) / most * ranks[-1]
-    return distinct[np.unique(np.searchsorted(ranks, steps))]
+    return unique[np.unique(np.searchsorted(ranks, steps))]

@@ -1,8 +1,8 @@
 """φ as a whole: x ↦ encoding ↦ scaling ↦ a leaf in each tree ↦ the features of that leaf.
 
 φ is drawn once and frozen. A row has one leaf in each tree; a tree that is not cut has one leaf.
-All leaves share encoding and scaling; what differs is landmarks, the columns that matter and their
-weights. What most classifiers have is one tree of one leaf.
+All leaves share encoding and scaling; what differs is their features, such as landmarks and knots.
+The paper's classifiers have one tree of one leaf, and the default has one tree.
 """
 
 from __future__ import annotations
@@ -83,6 +83,9 @@ class FeatureMap:
     held: HeldRows  # that probabilities are fitted on; perhaps none
     # The weight of each encoded column, where it was learned.
     relevance: Annotated[Array | None, Numbers("encoded", least=0)] = None
+    # Of each leaf, where rows are summed about a pilot (`moments/step_sums.py`): θ₀ of its features
+    # and a constant   (h + 1, outputs).
+    pilots: tuple[Annotated[Array, Numbers(None, "outputs")], ...] = ()
 
     @classmethod
     def uncut(

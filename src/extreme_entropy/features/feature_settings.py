@@ -21,6 +21,9 @@ class FeatureSettings:
     bin_error: float = 1 / 64
     most_knots: int = 254
     near: float = 0.9  # of the sampled values, which are not far off
+    # Share of the ranks that one value may take: with 1, a value that 90 % of rows have leaves a
+    # tenth of the range to all others.
+    most_of_value: float = 1.0
     # Codes (`codes.py`). A code costs an eighth of measuring a column in double precision, and half
     # of that in single: up to so many of a column, on average, the product is faster.
     cheap_codes: int = 6

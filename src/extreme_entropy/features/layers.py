@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
@@ -9,13 +10,14 @@ import numpy as np
 
 from ..engines.blas import times_upper
 from ..shapes import Indices, Numbers
+from .additive import Codes
 from .codes import Coded
 from .kernels import KernelLayer
 from .neurons import NeuronLayer
 
 Array = np.ndarray[Any, Any]
 
-Layer = NeuronLayer | KernelLayer | Coded
+Layer = NeuronLayer | KernelLayer | Codes | Coded
 Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
 
 
@@ -73,7 +75,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """The features of rows in a leaf, from scaled columns. Those of several parts take turns."""
+    """The features of rows in a leaf, from scaled columns.
+
+    Those of several parts take turns while they last, so that the first are some of each part.
+    """
 
     parts: tuple[Part, ...]
 
@@ -81,6 +86,15 @@ class Features:
     def h(self) -> int:
         """Dimensions of φ(x)."""
         return sum(part.layer.size for part in self.parts)
+
+    def places(self) -> Sequence[slice | Array]:
+        """Where the features of each part are: in order of their number, then of their part."""
+        sizes, p = [part.layer.size for part in self.parts], len(self.parts)
+        if sizes == [len(range(i, sum(sizes), p)) for i in range(p)]:  # quicker, if all last
+            return [slice(i, None, p) for i in range(p)]
+        numbers = np.concatenate([np.arange(size) for size in sizes])
+        places = np.argsort(np.argsort(numbers, kind="stable"))
+        return np.split(places, np.cumsum(sizes)[:-1])
 
     def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
         """The features of scaled rows; `buffers` are overwritten, and may hold the result."""
@@ -91,8 +105,8 @@ class Features:
         if p == 1:
             return outputs[0]
         features = np.empty((len(Z), self.h), Z.dtype) if buffers is None else buffers[p][: len(Z)]
-        for i, H in enumerate(outputs):
-            features[:, i::p] = H
+        for place, H in zip(self.places(), outputs, strict=True):
+            features[:, place] = H
         return features
 
     def project(self, Z: Array, operators: list[Array], buffers: Buffers | None = None) -> Array:
@@ -108,9 +122,9 @@ class Features:
 
         L^{−⊤} is folded into β, so that a row costs one layer and one product.
         """
-        p, folded = len(self.parts), []
-        for i, part in enumerate(self.parts):
-            beta = operators[:, i::p].T
+        folded = []
+        for part, place in zip(self.parts, self.places(), strict=True):
+            beta = operators[:, place].T
             beta = beta if part.whitening is None else part.whitening @ beta
             folded.append(np.ascontiguousarray(beta, dtype=dtype))
         return folded
@@ -118,8 +132,8 @@ class Features:
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, h) on features   (m, n, d); `half` as for a layer."""
         total: Any = 0.0
-        for i, part in enumerate(self.parts):
-            total = total + part.gradient(Z, operators[:, i :: len(self.parts)], half)
+        for part, place in zip(self.parts, self.places(), strict=True):
+            total = total + part.gradient(Z, operators[:, place], half)
         return total
 
     def buffers(self, n: int, dtype: np.dtype[Any]) -> Buffers:
@@ -134,8 +148,9 @@ class Features:
 
     def first(self, k: int) -> Features:
         """The first k features: those that would be drawn if so many were asked for."""
-        p = len(self.parts)
-        parts = (part.first(len(range(i, k, p))) for i, part in enumerate(self.parts))
+        among = np.arange(self.h) < k
+        counts = (int(among[place].sum()) for place in self.places())
+        parts = (part.first(n) for part, n in zip(self.parts, counts, strict=True))
         return Features(tuple(part for part in parts if part.layer.size))
 
     def in_precision(self, dtype: np.dtype[Any]) -> Features:

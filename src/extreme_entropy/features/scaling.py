@@ -150,7 +150,7 @@ def _fit_quantile(stats: ColumnStats, sample: Array, settings: FeatureSettings) 
     uneven: dict[int, tuple[Array, Array]] = {}
     used, bins = stats.varies, settings.bins
     for j in np.flatnonzero(used).tolist():
-        knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j], settings.near)
+        knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j], settings)
         if len(knots) == 2:
             continue
         t = (knots - knots[0]) / (knots[-1] - knots[0]) * bins
@@ -186,14 +186,17 @@ def _fit_quantile(stats: ColumnStats, sample: Array, settings: FeatureSettings) 
     )
 
 
-def _curve(values: Array, low: float, high: float, near: float) -> tuple[Array, Array]:
+def _curve(
+    values: Array, low: float, high: float, settings: FeatureSettings
+) -> tuple[Array, Array]:
     """Knots at the distinct sampled values, at the middle of the ranks each one holds."""
     knots, counts = np.unique(values, return_counts=True)
+    counts = np.minimum(counts, max(settings.most_of_value * len(values), 1))
     below = np.cumsum(counts) - counts
-    levels = (below + (counts - 1) / 2) / max(len(values) - 1, 1)
+    levels = (below + (counts - 1) / 2) / max(counts.sum() - 1, 1)
     # Values as close as rounding are one value, or the curve would be a cliff between them. How
     # large they are is taken from those that are near, not from a far-off one.
-    size = 0.0 if exact(knots).all() else np.quantile(abs(values), near)
+    size = 0.0 if exact(knots).all() else np.quantile(abs(values), settings.near)
     apart = 2 * VALUE_ROUNDING * size
     inner = (knots > low + apart) & (knots < high - apart)
     inner[1:] &= np.diff(knots) > apart

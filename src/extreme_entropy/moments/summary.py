@@ -28,6 +28,7 @@ from ..columns.statistics import effective
 from ..shapes import LARGEST_SUM, SMALLEST, Count, Indices, Numbers, Unscaled
 from ..tolerances import EPS, NEGLIGIBLE_ERROR, SUM_MARGIN
 from .sketch import NO_ROWS, RowSketch
+from .step_sums import StepSums
 
 Array = np.ndarray[Any, Any]
 
@@ -118,6 +119,10 @@ class FoldMoments:
         nothing = ClassMoments.empty(h)
         return cls(((nothing,) * n_folds,) * n_classes)
 
+    def emptied(self) -> FoldMoments:
+        """The moments of no rows, of the same shape."""
+        return FoldMoments.empty(self.n_classes, self.n_folds, self.h)
+
     @property
     def n_classes(self) -> int:
         return len(self.cells)
@@ -170,12 +175,12 @@ class FoldMoments:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """All that a fit keeps of its rows: the moments in each leaf, tree after tree.
+    """All that a fit keeps of its rows: the sums in each leaf, tree after tree.
 
     Every tree has all rows.
     """
 
-    leaves: tuple[FoldMoments, ...]
+    leaves: tuple[FoldMoments | StepSums, ...]
     n_leaves: Annotated[tuple[Annotated[int, Indices(least=1)], ...], Count("trees")] = (1,)
     rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
 
@@ -220,8 +225,7 @@ class Summary:
 
     def emptied(self) -> Summary:
         """The summary of no rows, of the same shape."""
-        leaves = (FoldMoments.empty(leaf.n_classes, leaf.n_folds, leaf.h) for leaf in self.leaves)
-        return Summary(tuple(leaves), self.n_leaves)
+        return Summary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ class ProjectionDisplay(OnePanel):
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
     thresholds. Every density integrates to one, however rare its class. With equal priors and costs
     the thresholds are therefore where the Gaussians cross; other priors and costs move them. An
-    ExtremeEntropyClassifier projects a row to the log-odds of its leaves. It does not take those
-    to be Gaussian, and no curves are drawn for it.
+    ExtremeEntropyClassifier projects a row to its log-odds. It does not take those to be Gaussian,
+    and no curves are drawn for it.
 
     Parameters
     ----------

@@ -167,11 +167,12 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     )
     drawing = clone(classifier).set_params(costs=sampled.costs, priors=sampled.priors)
     size = request.size or getattr(classifier, SIZE_NAMES[request.model])
-    if request.model == "auto":  # its leaves follow from all rows, not from the sample
-        spec, n_classes = classifier.specification(), len(profiled.classes)
-        leaves = spec.size(float(profiled.counts.sum()), n_classes).leaves
-        drawing.set_params(n_leaves=leaves)
-        size = spec.landmarks(n_classes, leaves)
+    if request.model == "auto":  # its size follows from all rows, not from the sample
+        n_rows, n_classes = float(profiled.counts.sum()), len(profiled.classes)
+        rarest = float(profiled.counts.min())
+        size_of_all = classifier.specification().size(n_rows, n_classes, rarest)
+        size = size_of_all.landmarks
+        drawing.set_params(n_leaves=size_of_all.leaves, n_landmarks=size)
     # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
     uniform = np.flatnonzero(profiled.sample.uniform)
     drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)

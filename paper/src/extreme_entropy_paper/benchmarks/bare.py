@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from extreme_entropy.engines.blas import add_gram, times_upper
+from extreme_entropy.engines.blas import add_gram
 from extreme_entropy.features.feature_map import FeatureMap
-from extreme_entropy.features.layers import Part
+from extreme_entropy.features.layers import Features
 
 Array = np.ndarray[Any, Any]
 
@@ -73,25 +73,24 @@ def _pools() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def forest_limit(forest: FeatureMap, X: Array, threads: int | None) -> Callable[[], None]:
-    """What no fit of a forest can avoid, made ready: layers, whitening and HᵀH of each leaf.
+def map_limit(phi: FeatureMap, X: Array, threads: int | None) -> Callable[[], None]:
+    """What no fit with this φ can avoid, made ready: the features of each leaf, and HᵀH.
 
-    Rows are sent to their leaves, scaled and weighted beforehand.
+    Rows are sent to their leaves and scaled beforehand.
     """
     work = []
-    for at in forest.leaves_of(X):
+    for at in phi.leaves_of(X):
         for leaf in np.unique(at):
             own = np.flatnonzero(at == leaf)
-            for part in forest.leaves[leaf].in_precision(X.dtype).parts:
-                Z = part.seen(forest.scaled(X[own]))
-                for some in _slices(len(own), 8192):
-                    work.append((part, Z[some]))
+            features = phi.leaves[leaf].in_precision(X.dtype)
+            Z = phi.scaled(X[own])
+            work += [(features, Z[some]) for some in _slices(len(own), 8192)]
 
-    def add_up(part: Part, Z: Array) -> None:
-        S = np.zeros((part.layer.size,) * 2, Z.dtype)
-        for chunk in _slices(len(Z), _chunk_rows(part.layer.size)):
-            H = part.layer(Z[chunk])
-            add_gram(H if part.whitening is None else times_upper(H, part.whitening), S)
+    def add_up(features: Features, Z: Array) -> None:
+        h, longest = features.h, _chunk_rows(features.h)
+        S, buffers = np.zeros((h, h), Z.dtype), features.buffers(longest, Z.dtype)
+        for chunk in _slices(len(Z), longest):
+            add_gram(features(Z[chunk], buffers), S)
 
     def limit() -> None:
         with _pools().limit(limits=1), ThreadPoolExecutor(threads) as pool:

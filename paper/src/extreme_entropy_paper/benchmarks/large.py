@@ -27,7 +27,7 @@ from ..baselines import Given, make, missing
 from ..datasets.tables import load_table
 from ..places import DOCS
 from ..store import Row, add_run, measured_on, newest, rows_of
-from .bare import forest_limit
+from .bare import map_limit
 from .measure import best_seconds, peak_megabytes
 from .samples import paper_rows
 from .tables import TREES as WITH_CATEGORIES
@@ -118,7 +118,7 @@ def limits(repeats: int) -> Iterator[Row]:
         given = Given(len(y), 0, threads=THREADS)
         ours, theirs = make(OURS, given), make(LIGHTGBM, given)
         model: ExtremeEntropyClassifier = make(OURS, given).fit(rows, y)
-        bare = forest_limit(model.feature_map_, rows, THREADS)
+        bare = map_limit(model.feature_map_, rows, THREADS)
         times = best_seconds(
             partial(ours.fit, rows, y),
             partial(theirs.fit, rows, y),

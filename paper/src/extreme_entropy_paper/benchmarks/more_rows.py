@@ -104,7 +104,7 @@ def render() -> str:
             lines += [
                 "",
                 f"From {MANY:,} rows on, our time grows as rows to the power {power:.2f}: "
-                "adding up rows is linear, and growing the tree is a fixed cost.",
+                "adding up rows is linear, and drawing φ is a fixed cost.",
             ]
     return "\n".join([*lines, "", *measured_on(runs)])
 

@@ -1,8 +1,9 @@
 """Are predictions what they were? Probabilities of held-out rows, recorded to the last digit.
 
 A change of structure must not change a prediction. The rows of `rows/unchanged.jsonl` say what
-each classifier answered on the paper's data sets and on mixed frames before such a change; the
-tests ask again.
+each of the paper's classifiers answered on its data sets and on mixed frames before such a change;
+the tests ask again. Rows of `ExtremeEntropyClassifier` there are not asked: it was another model
+then, an average of the paper's machines, and may be improved at any time.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ import numpy as np
 import pandas as pd
 from sklearn.base import clone
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier
 
 from ..datasets import list_datasets
 from ..store import Row, add_run
 from .samples import shuffled
 
-LEARNED, ASKED = 800, 12  # rows; enough to grow leaves from, few enough to test all sets
+LEARNED, ASKED = 800, 12  # rows; few enough to test all sets
 FRAMES = ("mixed", "gaps", "many classes")
 CLASSIFIERS: dict[str, Any] = {
-    "default": ExtremeEntropyClassifier(n_landmarks=200, random_state=0),
-    "leaves": ExtremeEntropyClassifier(n_leaves=3, n_landmarks=100, random_state=0),
     "EEM": EEMClassifier(150, random_state=0),
     "EEM of the paper": EEMClassifier.paper(n_hidden=150, random_state=0),
     "EEKM": EEKMClassifier(150, random_state=0),

@@ -1,0 +1,254 @@
+"""Sampled rows in the dual: a penalised logistic regression, and what it is with each row left out.
+
+The model is a Gaussian process of the log-odds with the covariance
+
+    C = A/λ_a + K/λ_k + c·11ᵀ,    K(x, x') = exp(−r‖(z − z')∘v‖₁ / median)
+
+where A holds the inner products of codes (`features/additive.py`) and v are weights of columns.
+With the weights w (`moments/logistic.py`) and the working responses u of Newton's method, the dual
+coefficients are a = (C + W⁻¹)⁻¹u, and without row i, its log-odds would be
+u_i − a_i / [(C + W⁻¹)⁻¹]_ii. A row that occurred n times has the weight n·w, and all n are left out
+together.
+
+So one factorisation, for a few hundred rows, judges one choice of v, r, λ_a and λ_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.linalg.blas import dsymm
+from scipy.spatial.distance import cdist
+
+from ..moments.logistic import log_losses, probabilities, weights_of
+from .settings import DualSettings
+
+Array = np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class DualRows:
+    """Scaled rows of all classes, with their targets."""
+
+    Z: Array
+    targets: Array  # shares of the second class, or of each class   (n, 1 or classes)
+    counts: Array  # how many rows each is worth
+
+    def at(self, rows: Array) -> DualRows:
+        """Some of them."""
+        return DualRows(self.Z[rows], self.targets[rows], self.counts[rows])
+
+    @property
+    def prior(self) -> Array:
+        """Log-odds of the classes, smoothed   (outputs,)."""
+        n = self.counts @ self.targets + 0.5
+        if len(n) == 1:
+            return np.log(n / (self.counts.sum() + 1 - n))
+        return np.log(n / n.sum())
+
+
+class Choice(NamedTuple):
+    """How a leaf sees rows, and how smooth it is."""
+
+    weighting: int  # which weights of columns in the kernel, of those that are tried
+    radial: bool  # whether the kernel is exp(−r d²) with Euclidean d, not exp(−r d) with ‖·‖₁
+    rate: float  # r, over the median of d² or d
+    additive: float  # λ_a
+    kernel: float  # λ_k
+
+
+class Judged(NamedTuple):
+    """What a choice is worth."""
+
+    losses: Array  # −ln p of each row left out
+    odds: Array  # with no row left out   (n, outputs)
+    coefficients: Array  # a
+
+
+@dataclass(slots=True)
+class Dual:
+    """Sampled rows, and what several choices have in common."""
+
+    rows: DualRows
+    weightings: Sequence[Array]  # weights of columns that may be chosen
+    settings: DualSettings
+    additive: Array  # A
+    distances: dict[tuple[int, bool], tuple[Array, float]]  # and their median, when asked for
+    kernels: dict[tuple[int, bool, float], Array]
+
+    @classmethod
+    def of(
+        cls,
+        rows: DualRows,
+        additive: Callable[[Array], Array],
+        weightings: Sequence[Array],
+        settings: DualSettings,
+    ) -> Dual:
+        """With inner products of the additive part, taken about its means."""
+        coded = additive(rows.Z)
+        coded -= coded.mean(axis=0)
+        return cls(rows, weightings, settings, coded @ coded.T, {}, {})
+
+    def half(self, at: Array) -> Dual:
+        """Some of the rows, with the same distances and the same scale; for one weighting."""
+        both, (between, median) = np.ix_(at, at), self.measured(0, False)
+        distances = {(0, False): (between[both], median)}
+        rows, additive = self.rows.at(at), self.additive[both]
+        return Dual(rows, self.weightings, self.settings, additive, distances, {})
+
+    def measured(self, weighting: int, radial: bool) -> tuple[Array, float]:
+        """Distances between rows with columns weighted so, and the median of positive ones."""
+        key = weighting, radial
+        if key not in self.distances:
+            self.distances[key] = distances_of(self.rows.Z * self.weightings[weighting], radial)
+        return self.distances[key]
+
+    def kernel(self, choice: Choice) -> Array:
+        """K of all rows."""
+        key = choice.weighting, choice.radial, choice.rate
+        if key not in self.kernels:
+            between, median = self.measured(choice.weighting, choice.radial)
+            self.kernels[key] = np.exp(between * (-choice.rate / median))
+        return self.kernels[key]
+
+    def judged(self, choice: Choice, odds: Array) -> Judged:
+        """The choice after a step of Newton's method from these log-odds.
+
+        With more than two classes, an upper bound stands for the curvature, which makes steps
+        short: several of them share a factorisation.
+        """
+        rows, settings = self.rows, self.settings
+        odds = np.clip(odds, -settings.most_odds, settings.most_odds)
+        p = probabilities(odds)
+        w = np.maximum(weights_of(p), settings.least_weight)[:, np.newaxis]
+        upon = 1 / (w[:, 0] * rows.counts)
+        C = self.additive / choice.additive
+        C += self.kernel(choice) / choice.kernel
+        C += settings.constant_variance
+        C.flat[:: len(C) + 1] += upon
+        factor, _ = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # in Fortran order, so in place
+        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        for repeat in range(1 if odds.shape[1] == 1 else settings.short_steps):
+            p = probabilities(odds) if repeat else p
+            responses = odds + (rows.targets - p) / w
+            a = dsymm(1.0, inverse, responses, lower=1)
+            odds = responses - a * upon[:, np.newaxis]
+        left_out = responses - a / inverse.diagonal()[:, np.newaxis]
+        return Judged(log_losses(left_out, rows.targets), odds, a)
+
+    def fitted(self, choice: Choice) -> Judged:
+        """The choice after some steps from the log-odds of the classes."""
+        odds = np.broadcast_to(self.rows.prior, self.rows.targets.shape)
+        for _ in range(self.settings.steps):
+            judged = self.judged(choice, odds)
+            odds = judged.odds
+        return judged
+
+    def best(self) -> tuple[Choice, Judged]:
+        """The choice that best predicts rows left out, found step by step from the first.
+
+        All are judged from the same log-odds, so each takes one factorisation.
+        """
+        settings = self.settings
+        best = Choice(min(1, len(self.weightings) - 1), False, *settings.first)
+        of_best = self.fitted(best)
+        odds, tried = of_best.odds, {best}
+        for _ in range(settings.rounds):
+            start = best
+            for step in range(settings.n_steps + len(self.weightings)):
+                choice = self.stepped(best, step)
+                if choice not in tried:
+                    tried.add(choice)
+                    judged = self.judged(choice, odds)
+                    turned = choice.radial != best.radial
+                    least = settings.least_radial_gain if turned else settings.least_gain
+                    if self.is_better(judged, of_best, least):
+                        best, of_best = choice, judged
+            if best == start:
+                break
+        return best, of_best
+
+    def is_better(self, judged: Judged, than: Judged, least_gain: float) -> bool:
+        """Whether the loss is smaller by a share of it, and by more than the standard error."""
+        counts = self.rows.counts
+        total, gains = counts.sum(), than.losses - judged.losses
+        gain = float(counts @ gains / total)
+        error = self.settings.standard_errors * np.sqrt(counts @ (gains - gain) ** 2) / total
+        return gain > max(least_gain * float(counts @ than.losses / total), error)
+
+    def stepped(self, choice: Choice, step: int) -> Choice:
+        """A step from a choice: another penalty, another width, other weights of columns."""
+        settings = self.settings
+        by, least_kernel, least_additive = (
+            settings.penalty_step,
+            settings.least_kernel,
+            settings.least_additive,
+        )
+        match step:
+            case 0:
+                return choice._replace(kernel=choice.kernel * by)
+            case 1:
+                return choice._replace(kernel=max(choice.kernel / by, least_kernel))
+            case 2:
+                return choice._replace(additive=choice.additive * by)
+            case 3:
+                return choice._replace(additive=max(choice.additive / by, least_additive))
+            case 4:
+                return choice._replace(rate=choice.rate * settings.rate_step)
+            case 5:
+                return choice._replace(rate=choice.rate / settings.rate_step)
+            case 6:
+                return choice._replace(radial=not choice.radial)
+        return choice._replace(weighting=step - settings.n_steps)
+
+
+def distances_of(rows: Array, radial: bool) -> tuple[Array, float]:
+    """L1 or squared distances between rows, and the median of positive ones; 1 if none is."""
+    between = cdist(rows, rows, "sqeuclidean" if radial else "cityblock")
+    positive = between[between > 0]
+    return between, float(np.median(positive)) if len(positive) else 1.0
+
+
+def column_weights(
+    rows: DualRows, additive: Callable[[Array], Array], settings: DualSettings
+) -> Array:
+    """How much each column counts in the kernel; the mean square of the weights is 1   (d,).
+
+    Their squares are the mean over rows of ∇f_A∘∇f_B, where f_A and f_B are the kernel's parts of
+    the log-odds fitted on two halves of the rows: what either owes to chance averages out. A second
+    round sees columns weighted by the first; both count equally. It is a recursive feature machine
+    (Radhakrishnan et al., 2024) with two halves in place of one fit.
+    """
+    d = rows.Z.shape[1]
+    if len(rows.Z) < 2:
+        return np.ones(d)
+    halves = [np.arange(i, len(rows.Z), 2) for i in range(2)]
+    weights, squares = np.ones(d), np.zeros(d)
+    choice = Choice(0, False, settings.gradient_rate, *settings.first[1:])
+    for _ in range(settings.gradient_rounds):
+        seen, whole = rows.Z * weights, Dual.of(rows, additive, [weights], settings)
+        kernel, slopes = whole.kernel(choice), []
+        for half in halves:
+            a = whole.half(half).fitted(choice).coefficients
+            slopes.append(_slopes(seen, seen[half], kernel[:, half], a))
+        v = np.einsum("lnm,lnm,n->l", *slopes, rows.counts) * weights**2
+        v = np.maximum(v, 0.0)
+        v = v / v.mean() if v.any() else np.ones(d)
+        weights, squares = np.sqrt(v), squares + v
+    return np.sqrt(squares / settings.gradient_rounds)
+
+
+def _slopes(seen: Array, centres: Array, kernel: Array, a: Array) -> Array:
+    """−∂/∂z of K a at rows, without the factor of the rate   (d, n, outputs)."""
+    slopes = np.empty((seen.shape[1], len(seen), a.shape[1]))
+    signed = np.empty_like(kernel)
+    for column in range(seen.shape[1]):
+        np.subtract(seen[:, column, np.newaxis], centres[:, column], out=signed)
+        np.sign(signed, out=signed)
+        signed *= kernel
+        slopes[column] = signed @ a
+    return slopes

@@ -1,0 +1,275 @@
+"""What the default chooses on sampled rows: by leaving each out, and where it cuts them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit, logsumexp, softmax
+
+from extreme_entropy.drawing.cutting import NodeRows, cut_rows, middle_of
+from extreme_entropy.drawing.dual import Choice, Dual, DualRows, column_weights
+from extreme_entropy.drawing.settings import DRAWING, TreeSettings
+from extreme_entropy.drawing.table_spec import ClassRows, Straight, TableSpec, additive_part
+from extreme_entropy.estimators.schema import check
+from extreme_entropy.features.additive import Codes
+from extreme_entropy.features.feature_map import Tree
+
+few_and_many = pytest.mark.parametrize("n_classes", [2, 4])
+D = 4
+FIRST = Choice(0, False, *DRAWING.dual.first)
+
+
+def rows_of(rng, n_classes, n=60):
+    """Scaled rows whose label depends on two columns, of several counts."""
+    Z = rng.random((n, D))
+    score = Z[:, 0] + (Z[:, 1] > 0.5) + 0.3 * rng.normal(size=n)
+    y = np.searchsorted(np.quantile(score, np.arange(1, n_classes) / n_classes), score)
+    targets = (y == 1).astype(float)[:, np.newaxis] if n_classes == 2 else np.eye(n_classes)[y]
+    return DualRows(Z, targets, rng.choice([1.0, 2.0, 5.0], n))
+
+
+def additive_of(rows):
+    part = additive_part(rows.Z, 30, DRAWING)
+    assert isinstance(part, Codes)
+    return part
+
+
+def quadratic_problem(rows, additive, choice, settings):
+    """The design of (1, codes, kernel), and what each part of it costs."""
+    coded = additive(rows.Z)
+    coded = coded - coded.mean(axis=0)
+    between = abs(rows.Z[:, np.newaxis] - rows.Z).sum(axis=2)
+    if choice.radial:
+        between = np.square(rows.Z[:, np.newaxis] - rows.Z).sum(axis=2)
+    K = np.exp(-choice.rate * between / np.median(between[between > 0]))
+    design = np.column_stack([np.ones(len(K)), coded, K])
+    costs = np.zeros((design.shape[1],) * 2)
+    costs[0, 0] = 1 / settings.constant_variance
+    inside = 1 + coded.shape[1]
+    costs[1:inside, 1:inside] = choice.additive * np.eye(coded.shape[1])
+    costs[inside:, inside:] = choice.kernel * K
+    return design, costs
+
+
+# -------------------------------------------------------------------- leaving out
+
+
+@few_and_many
+@pytest.mark.parametrize("radial", [False, True], ids=["laplacian", "rbf"])
+@pytest.mark.parametrize("penalties", [(3.0, 0.3), (0.5, 10.0)], ids=str)
+def test_a_row_left_out_is_predicted_as_by_fitting_without_it(n_classes, radial, penalties, rng):
+    """The same quadratic problem solved anew in its primal form, for each row but one."""
+    rows, settings = rows_of(rng, n_classes), DRAWING.dual
+    choice = FIRST._replace(radial=radial, additive=penalties[0], kernel=penalties[1])
+    additive = additive_of(rows)
+    odds = rng.normal(size=rows.targets.shape)
+    judged = Dual.of(rows, additive, [np.ones(D)], settings).judged(choice, odds)
+    p = expit(odds) if n_classes == 2 else softmax(odds, axis=1)
+    w = (p * (1 - p)).sum(axis=1) * rows.counts
+    # The working responses; with several classes those of the last of a few short steps.
+    responses = judged.odds + judged.coefficients / w[:, np.newaxis]
+    if n_classes == 2:
+        np.testing.assert_allclose(responses, odds + (rows.targets - p) / (p * (1 - p)))
+    design, costs = quadratic_problem(rows, additive, choice, settings)
+    left_out = np.empty(odds.shape)
+    for i in range(len(odds)):
+        rest = np.arange(len(odds)) != i
+        # A row that is gone is no centre of the kernel either.
+        kept = np.append(np.ones(design.shape[1] - len(odds), bool), rest)
+        H, cost = design[np.ix_(rest, kept)], costs[np.ix_(kept, kept)]
+        theta = np.linalg.solve((H.T * w[rest]) @ H + cost, (H.T * w[rest]) @ responses[rest])
+        left_out[i] = design[i, kept] @ theta
+    if n_classes == 2:
+        losses = np.logaddexp(0, left_out[:, 0]) - rows.targets[:, 0] * left_out[:, 0]
+    else:
+        losses = logsumexp(left_out, axis=1) - (rows.targets * left_out).sum(axis=1)
+    np.testing.assert_allclose(judged.losses, losses, rtol=1e-7, atol=1e-12)
+    theta = np.linalg.solve((design.T * w) @ design + costs, (design.T * w) @ responses)
+    np.testing.assert_allclose(judged.odds, design @ theta, atol=1e-6)
+
+
+@few_and_many
+def test_several_steps_end_at_the_penalised_optimum(n_classes, rng):
+    """Where the gradient of the penalised loss is nothing: a = counts (y − p)."""
+    rows, settings = rows_of(rng, n_classes), replace(DRAWING.dual, steps=200)
+    judged = Dual.of(rows, additive_of(rows), [np.ones(D)], settings).fitted(FIRST)
+    p = expit(judged.odds) if n_classes == 2 else softmax(judged.odds, axis=1)
+    expected = (rows.targets - p) * rows.counts[:, np.newaxis]
+    found = judged.coefficients
+    if n_classes > 2:  # what all logits share changes no probability, and goes slowly
+        found = found - found.mean(axis=1, keepdims=True)
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def sampled(Z, labels, counts, hashes):
+    return ClassRows(Z, labels, counts, hashes, np.ones(labels.max() + 1))
+
+
+def test_equal_rows_are_left_out_together(rng):
+    """Also those of different classes, of which the row then has shares."""
+    Z = rng.random((5, D))[[0, 1, 2, 0, 3, 4]]
+    labels, counts = np.array([0, 0, 0, 1, 1, 1]), np.array([3.0, 1.0, 1.0, 1.0, 2.0, 1.0])
+    hashes = np.array([9, 1, 2, 9, 3, 4], dtype=np.uint64)
+    rows = sampled(Z, labels, counts, hashes).dual(100)
+    assert len(rows.Z) == 5
+    [at] = np.flatnonzero((Z[0] == rows.Z).all(axis=1))
+    assert rows.counts[at] == 4
+    assert rows.targets[at, 0] == pytest.approx(0.25)
+    assert rows.counts.sum() == counts.sum()
+
+
+def test_repeated_rows_with_labels_at_random_tell_nothing(rng):
+    """A row that predicted its own repeats would make a narrow kernel look good."""
+    Z = np.repeat(rng.random((50, D)), 2, axis=0)
+    labels = np.tile([0, 1], 50)
+    order = np.argsort(labels, kind="stable")
+    hashes = np.repeat(np.arange(50), 2).astype(np.uint64)
+    rows = sampled(Z[order], labels[order], np.ones(100), hashes[order]).dual(1000)
+    assert len(rows.Z) == 50
+    judged = Dual.of(rows, additive_of(rows), [np.ones(D)], DRAWING.dual).fitted(FIRST)
+    np.testing.assert_allclose(judged.losses, np.log(2), atol=1e-9)
+
+
+@few_and_many
+def test_the_best_choice_is_as_good_as_any_next_to_it(n_classes, rng):
+    """But for gains too small to be taken."""
+    rows, settings = rows_of(rng, n_classes, 200), replace(DRAWING.dual, rounds=20)
+    weightings = [np.ones(D), np.array([1.4, 1.4, 0.1, 0.1])]
+    dual = Dual.of(rows, additive_of(rows), weightings, settings)
+    choice, judged = dual.best()
+    start = dual.fitted(Choice(1, False, *settings.first))
+    assert choice != Choice(1, False, *settings.first)
+    assert np.average(start.losses - judged.losses, weights=rows.counts) > 0
+    for step in range(settings.n_steps + len(weightings)):
+        other = dual.judged(dual.stepped(choice, step), start.odds)
+        gains = judged.losses - other.losses
+        gain = np.average(gains, weights=rows.counts)
+        error = np.sqrt(rows.counts @ (gains - gain) ** 2) / rows.counts.sum()
+        share = gain / np.average(judged.losses, weights=rows.counts)
+        assert gain <= error or share <= settings.least_radial_gain + 1e-12
+
+
+def test_columns_that_tell_classes_apart_count_more(rng):
+    """Two of twelve, which tell them apart only together."""
+    Z = rng.random((400, 12))
+    y = (Z[:, 3] > 0.5) ^ (Z[:, 7] > 0.5)
+    rows = DualRows(Z, y[:, np.newaxis].astype(float), np.ones(400))
+    weights = column_weights(rows, additive_of(rows), DRAWING.dual)
+    assert set(np.argsort(weights)[-2:]) == {3, 7}
+    assert np.square(weights).mean() == pytest.approx(1)
+
+
+def test_the_first_rows_of_each_class_are_taken_alike():
+    """What a rare class lacks goes to the others."""
+    labels = np.repeat([0, 1, 2], [500, 30, 400])
+    rows = sampled(np.zeros((930, 1)), labels, np.ones(930), np.arange(930).astype(np.uint64))
+    taken = rows.spread(300)
+    assert np.bincount(taken.labels).tolist() == [135, 30, 135]
+    assert taken.hashes[:135].tolist() == list(range(135))
+
+
+# -------------------------------------------------------------------- codes and lines
+
+
+def test_the_additive_part_has_a_variance_of_one(rng):
+    """Each column that varies has the same share of it; where columns are too many, in all."""
+    Z = np.column_stack([rng.random((800, 3)), np.zeros(800), rng.random(800) < 0.1])
+    codes = additive_part(Z, 100, DRAWING)
+    variances = np.bincount(codes.column, codes(Z).var(axis=0), 5)
+    np.testing.assert_allclose(variances, [0.25, 0.25, 0.25, 0, 0.25], rtol=1e-9)
+    wide = rng.random((100, 300))
+    straight = additive_part(wide, 100, DRAWING)
+    assert isinstance(straight, Straight)
+    assert straight(wide).var(axis=0).sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("most", [4, 10, 100])
+def test_codes_are_no_more_than_asked_for(most, rng):
+    Z = np.column_stack([rng.random((500, 3)), rng.integers(0, 3, 500)])
+    assert additive_part(Z, most, DRAWING).size <= max(most, 4)
+
+
+# -------------------------------------------------------------------- cuts
+
+
+CUTS = TreeSettings(fewest_class_rows=10, fewest_sampled=20)
+
+
+def node(rng, n=4000, n_classes=3):
+    Z = rng.random((n, D))
+    labels = np.searchsorted([0.5, 1.4][: n_classes - 1], Z[:, 0] + Z[:, 1])
+    return NodeRows(Z[::2], Z[1::2], labels[1::2], np.full(n_classes, 2.0))
+
+
+@pytest.mark.parametrize("leaves", [1, 2, 3, 7, 8, 31])
+@few_and_many
+def test_a_tree_has_the_leaves_asked_for_and_each_has_two_classes(leaves, n_classes, rng):
+    rows = node(rng, n_classes=n_classes)
+    tree = cut_rows(rows, np.ones(D), leaves, CUTS)
+    check(Tree, tree, {"encoded": [D]}, "tree")
+    assert tree.n_leaves == leaves
+    at = tree(rows.of_classes)
+    for leaf in range(leaves):
+        counts = np.bincount(rows.labels[at == leaf], minlength=n_classes) * 2
+        assert np.sort(counts)[-2] >= CUTS.fewest_class_rows
+    if leaves <= 8:  # all can be cut; the largest is always cut next, in the middle
+        sizes = np.bincount(tree(rows.Z), minlength=leaves)
+        assert sizes.max() <= 2.5 * sizes.min()
+
+
+def test_cuts_are_at_medians_of_the_widest_column(rng):
+    """Widest by its weight; a column without weight is never cut."""
+    rows, weights = node(rng), np.array([1.0, 0.9, 0.0, 0.5])
+    rows = replace(rows, labels=rng.integers(0, 3, len(rows.labels)))  # all classes everywhere
+    tree = cut_rows(rows, weights, 8, CUTS)
+    parts = {0: rows.Z}
+    for i in range(len(tree.columns)):
+        Z = parts[i]
+        column, threshold = tree.columns[i], tree.thresholds[i]
+        assert column == np.argmax(Z.std(axis=0) * weights)
+        assert abs((Z[:, column] > threshold).mean() - 0.5) <= 1 / len(Z)
+        for side, child in enumerate(tree.children[i]):
+            parts[int(child)] = Z[(Z[:, column] > threshold) == side]
+
+
+def test_no_cut_leaves_a_side_with_one_class(rng):
+    """The widest column, which tells classes apart, gives way to the next."""
+    Z = rng.random((1000, 2)) * [3.0, 1.0]
+    labels = (Z[:, 0] > 1.5).astype(int)
+    rows = NodeRows(Z, Z, labels, np.ones(2))
+    assert cut_rows(rows, np.ones(2), 2, CUTS).columns.tolist() == [1]
+    assert cut_rows(rows, np.ones(2), 2, replace(CUTS, fewest_class_rows=600)).n_leaves == 1
+
+
+def test_heaps_are_not_cut_in_two(rng):
+    """A threshold lies between values, near the middle, or there is none."""
+    assert middle_of(np.zeros(10), 0.2) is None
+    assert middle_of(np.r_[np.zeros(90), 1:11], 0.2) is None
+    assert middle_of(np.r_[np.zeros(60), np.ones(40)], 0.2) == 0.5
+    values = rng.normal(size=1000)
+    assert (values > middle_of(values, 0.2)).sum() == 500
+
+
+# -------------------------------------------------------------------- sizes
+
+
+def test_the_number_of_leaves_follows_from_rows_and_memory():
+    """One for each so many rows, but never more than their sums have room for."""
+    spec = TableSpec("auto", "auto")
+    leaves = [spec.size(10.0**k, 2).leaves for k in range(2, 10)]
+    settings = DRAWING.trees
+    assert leaves[:3] == [1, 1, 1]
+    assert leaves == sorted(leaves)
+    assert leaves[3] * settings.leaf_rows <= 100_000
+    assert leaves[-1] == leaves[-2] > 20
+    size = settings.leaf_landmarks + settings.leaf_codes
+    assert leaves[-1] * 5 * size**2 * 8 <= 2**29
+    assert TableSpec("auto", 7).size(100, 2).leaves == 7
+    assert TableSpec(20, 1).size(1e6, 2).landmarks == 20
+
+
+def test_a_rare_class_is_not_cut_up():
+    """Leaves are no more than it has rows for."""
+    spec = TableSpec("auto", "auto")
+    assert spec.size(1e6, 2, rarest=100).leaves == 1
+    assert spec.size(1e6, 2, rarest=1e5).leaves == spec.size(1e6, 2).leaves
