@@ -10,8 +10,8 @@ from extreme_entropy import EEKMClassifier, EEMClassifier, load
 from extreme_entropy.estimators.fitted import Learned
 from extreme_entropy.estimators.inputs import columns_of, fitted_columns
 from extreme_entropy.estimators.schema import check
-from extreme_entropy.features.additive import Codes, codes_between, knots_of
-from extreme_entropy.features.codes import on_knots
+from extreme_entropy.features.additive import Codes, codes_between
+from extreme_entropy.features.codes import knots_by_rank, on_knots
 from extreme_entropy.features.feature_map import FeatureMap
 from extreme_entropy.features.kernels import Laplacian, whitening
 from extreme_entropy.features.layers import Features, Part
@@ -139,27 +139,6 @@ def test_a_segment_of_no_length_counts_as_a_short_one(codes, rows, rng):
 
 
 # -------------------------------------------------------------------- knots
-
-
-def test_few_values_are_all_knots_and_many_are_met_at_equal_steps(rng):
-    few = rng.choice([0.0, 0.2, 0.9], 300)
-    assert knots_of(few, 2, 3).tolist() == [0.0, 0.2, 0.9]
-    many = rng.permutation(1000) / 1000
-    np.testing.assert_allclose(knots_of(many, 10, 20), np.arange(0.05, 1, 0.1), atol=2e-3)
-
-
-def test_a_heap_of_one_value_leaves_knots_to_the_others(rng):
-    """Nine in ten are 0: without a cut all knots but one would be there."""
-    values = np.where(np.arange(1000) < 900, 0.0, 1 + rng.random(1000))
-    knots = knots_of(values, 10, 20)
-    assert len(knots) >= 6
-    assert (knots >= 1).sum() == len(knots) - 1
-
-
-def test_columns_that_vary_have_two_knots_at_least():
-    """One value besides a heap of 0, for which no step is left, and a column of one value."""
-    assert knots_of(np.array([0.0] * 998 + [1.0, 2.0]), 2, 2).tolist() == [0.0, 2.0]
-    assert knots_of(np.ones(9), 2, 2).tolist() == [1.0]
 
 
 def test_landmarks_stay_on_the_knots_that_they_had(rng):
@@ -303,7 +282,7 @@ def with_codes(classifier, X, y, most=12, first=True):
     classifier = clone(classifier).fit(X, y)
     phi = classifier.feature_map_
     Z = phi.scaled(X)
-    knots = [knots_of(values, most, most) for values in Z.T]
+    knots = [knots_by_rank(values, most, most) for values in Z.T]
     codes = Part(codes_between(knots, np.full(D, 0.4)))
     [leaf] = phi.leaves
     parts = (codes, *leaf.parts) if first else (*leaf.parts, codes)

@@ -5,13 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from scipy.special import expit, logsumexp, softmax
+from scipy.stats import norm
 
 from extreme_entropy.drawing.cutting import NodeRows, cut_rows, middle_of
 from extreme_entropy.drawing.dual import Choice, Dual, DualRows, column_weights
+from extreme_entropy.drawing.effects import Effects, Straight, draw_effects, knots_of
 from extreme_entropy.drawing.settings import DRAWING, TreeSettings
-from extreme_entropy.drawing.table_spec import ClassRows, Straight, TableSpec, additive_part
+from extreme_entropy.drawing.table_spec import ClassRows, TableSpec
 from extreme_entropy.estimators.schema import check
-from extreme_entropy.features.additive import Codes
 from extreme_entropy.features.feature_map import Tree
 
 few_and_many = pytest.mark.parametrize("n_classes", [2, 4])
@@ -29,9 +30,9 @@ def rows_of(rng, n_classes, n=60):
 
 
 def additive_of(rows):
-    part = additive_part(rows.Z, 30, DRAWING)
-    assert isinstance(part, Codes)
-    return part
+    effects = draw_effects(rows.Z, 30, DRAWING.effects)
+    assert isinstance(effects, Effects)
+    return effects
 
 
 def quadratic_problem(rows, additive, choice, settings):
@@ -168,25 +169,72 @@ def test_the_first_rows_of_each_class_are_taken_alike():
     assert taken.hashes[:135].tolist() == list(range(135))
 
 
-# -------------------------------------------------------------------- codes and lines
+# -------------------------------------------------------------------- effects of single columns
 
 
-def test_the_additive_part_has_a_variance_of_one(rng):
+def test_effects_have_a_variance_of_one(rng):
     """Each column that varies has the same share of it; where columns are too many, in all."""
     Z = np.column_stack([rng.random((800, 3)), np.zeros(800), rng.random(800) < 0.1])
-    codes = additive_part(Z, 100, DRAWING)
-    variances = np.bincount(codes.column, codes(Z).var(axis=0), 5)
+    effects = draw_effects(Z, 100, DRAWING.effects)
+    column = effects.codes.column  # upper roots keep the columns apart
+    variances = np.bincount(column, effects(Z).var(axis=0), 5)
     np.testing.assert_allclose(variances, [0.25, 0.25, 0.25, 0, 0.25], rtol=1e-9)
     wide = rng.random((100, 300))
-    straight = additive_part(wide, 100, DRAWING)
+    straight = draw_effects(wide, 100, DRAWING.effects)
     assert isinstance(straight, Straight)
     assert straight(wide).var(axis=0).sum() == pytest.approx(1)
+
+
+def test_effects_vary_as_a_line_in_normal_scores_and_a_random_walk(rng):
+    """Drawn at random: four fifths of the variance of each lie along the line, by regression."""
+    z = rng.permutation(np.arange(1, 1001) / 1000)[:, np.newaxis]
+    effects = draw_effects(z, 100, DRAWING.effects)
+    drawn = effects(z) @ rng.standard_normal((effects.root.shape[1], 4000))
+    assert drawn.var(axis=0).mean() == pytest.approx(1, abs=0.1)
+    knots = np.append(effects.codes.low, 1)
+    line = np.interp(z[:, 0], knots, norm.ppf(np.clip(knots - 0.0005, 0.0005, 0.9995)))
+    line = (line - line.mean()) / line.std()
+    along = np.mean((line @ drawn / len(line)) ** 2)
+    # What a walk has along the line comes on top of the line's own share.
+    walks = draw_effects(z, 100, replace(DRAWING.effects, straight=0.0))
+    walk = walks(z) @ rng.standard_normal((walks.root.shape[1], 4000))
+    of_walk = np.mean((line @ walk / len(line)) ** 2)
+    share = DRAWING.effects.straight
+    assert along == pytest.approx(share + (1 - share) * of_walk, abs=0.06)
+    order = np.argsort(z[:, 0])
+    at_knots = order[np.searchsorted(z[order, 0], knots[1:-1])]
+    steps = np.diff(walk[at_knots], axis=0)
+    correlations = np.corrcoef(steps)[np.triu_indices(len(steps), 1)]
+    assert abs(correlations).max() < 0.1
+
+
+def test_few_values_are_all_knots_and_many_are_met_from_end_to_end(rng):
+    few = rng.choice([0.0, 0.2, 0.9], 300)
+    knots, steps = knots_of(few, 2, 3)
+    assert knots.tolist() == [0.0, 0.2, 0.9]
+    assert (steps > 0).all()
+    knots, steps = knots_of(rng.permutation(1000) / 1000, 11, 20)
+    assert len(knots) == 11
+    assert (knots[0], knots[-1]) == (0.0, 0.999)
+    np.testing.assert_allclose(knots + knots[::-1], 0.999, atol=2e-3)  # both tails alike
+    assert np.diff(knots)[0] < np.diff(knots)[5] < 0.16  # and denser there
+
+
+def test_a_heap_of_one_value_leaves_knots_to_the_others(rng):
+    """Nine in ten are 0: without a cut all knots but a few would be there."""
+    values = np.where(np.arange(1000) < 900, 0.0, 1 + rng.random(1000))
+    knots, _ = knots_of(values, 10, 20)
+    assert (knots >= 1).sum() >= 6
+
+
+def test_columns_that_vary_have_two_knots_at_least():
+    assert knots_of(np.array([0.0] * 998 + [1.0, 2.0]), 2, 2)[0].tolist() == [0.0, 2.0]
 
 
 @pytest.mark.parametrize("most", [4, 10, 100])
 def test_codes_are_no_more_than_asked_for(most, rng):
     Z = np.column_stack([rng.random((500, 3)), rng.integers(0, 3, 500)])
-    assert additive_part(Z, most, DRAWING).size <= max(most, 4)
+    assert draw_effects(Z, most, DRAWING.effects).codes.size <= max(most, 4)
 
 
 # -------------------------------------------------------------------- cuts

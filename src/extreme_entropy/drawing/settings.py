@@ -46,9 +46,9 @@ class DualSettings:
     least_weight: float = 1e-4  # w of rows that are certain
     constant_variance: float = 100.0
     # (rate over the median distance, λ_a, λ_k), and steps from there.
-    first: tuple[float, float, float] = (2.0, 3.0, 0.3)
+    first: tuple[float, float, float] = (2.0, 1.0, 1.0)
     n_steps: int = 7  # not counting those for the weights of columns
-    penalty_step: float = 10.0
+    penalty_step: float = 5.0
     rate_step: float = 2.0
     rounds: int = 2
     # Smaller penalties were only ever chosen by chance.
@@ -79,24 +79,34 @@ class PilotSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class EffectSettings:
+    """How effects of single columns vary (`effects.py`)."""
+
+    knots: int = 12  # of a column, at the most
+    distinct: int = 24  # values of a column that may all be knots
+    # ρ, the share of a line. From 0.6 to 0.95 made no difference on the open tables of
+    # `paper/docs/field.md`; none cost a quarter of a point of PR-AUC.
+    straight: float = 0.8
+    # Up to so many columns have at least one code each. More have a linear kernel instead, on so
+    # many landmarks; in tables of few rows that are all landmarks, as soon as codes do not suffice.
+    wide: int = 1000
+    wide_rows: int = 300
+
+
+@dataclass(frozen=True, slots=True)
 class TreeSettings:
     """How large the default's φ becomes, and where rows are cut into leaves (`cutting.py`)."""
 
     # Landmarks of a table that is not cut, of one with many rows or classes, and of a leaf; codes
-    # of all columns together; knots of a column, and how many distinct values may all be knots.
+    # of all columns together.
     landmarks: int = 300
     many_landmarks: int = 400
     many_rows: int = 10_000
     leaf_landmarks: int = 400
     codes: int = 200
-    many_codes: int = 800
+    many_codes: int = 400
     very_many_rows: int = 50_000
     leaf_codes: int = 120
-    # Up to so many columns have at least one code each. More have a linear kernel instead, on so
-    # many landmarks.
-    wide: int = 1000
-    knots: int = 12
-    distinct: int = 24
     leaf_rows: int = 4096  # on average
     leaf_class_rows: int = 150  # of the rarest class, on average
     fewest_leaves: int = 8  # a table that would have fewer is not cut
@@ -135,6 +145,7 @@ class DrawingSettings:
     features: FeatureSettings = FEATURES
     relevance: RelevanceSettings = RelevanceSettings()
     dual: DualSettings = DualSettings()
+    effects: EffectSettings = EffectSettings()
     pilots: PilotSettings = PilotSettings()
     trees: TreeSettings = TreeSettings()
     held: HeldSettings = HeldSettings()

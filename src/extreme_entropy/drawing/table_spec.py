@@ -21,7 +21,7 @@ import numpy as np
 
 from ..columns.statistics import N_FOLDS
 from ..engines.threads import Threads
-from ..features.additive import Codes, codes_between, knots_of
+from ..features.additive import Codes
 from ..features.codes import on_knots
 from ..features.content import RowSample, folds_of
 from ..features.feature_map import FeatureMap, HeldRows, Tree
@@ -31,6 +31,7 @@ from ..features.scaling import Scaling, fit_scaling
 from ..moments.logistic import targets_of
 from .cutting import NodeRows, cut_rows
 from .dual import Choice, Dual, DualRows, column_weights, distances_of
+from .effects import draw_effects
 from .pilot import fit_pilot
 from .sampling import Sampled, SampleSizes
 from .settings import DRAWING, DrawingSettings, HeldSettings
@@ -217,7 +218,7 @@ def choose(
     typical: Array, rows: ClassRows, size: TableSize, settings: DrawingSettings
 ) -> TableChoice:
     """The weights of columns, width and penalties that best predict the rows left out."""
-    additive = additive_part(typical, size.codes, settings)
+    additive = draw_effects(typical[: settings.features.typical_rows], size.codes, settings.effects)
     n_classes = len(rows.rates)
     most = settings.dual.rows + settings.dual.rows_of_class * (n_classes - 2)
     most = min(most, settings.dual.most_rows)
@@ -229,35 +230,6 @@ def choose(
     weightings = [np.ones(len(relevance)), blended, relevance]
     choice, _ = Dual.of(rows.dual(most), additive, weightings, settings.dual).best()
     return TableChoice(choice, weightings[choice.weighting], relevance)
-
-
-@dataclass(frozen=True, slots=True)
-class Straight:
-    """All scaled columns as they are, with total variance 1, if they are too many for codes."""
-
-    size: float
-
-    def __call__(self, Z: Array) -> Array:
-        return Z * self.size
-
-
-def additive_part(typical: Array, most_codes: int, settings: DrawingSettings) -> Codes | Straight:
-    """Codes of all columns that vary, with the same variance for each column and 1 in total."""
-    seen = typical[: settings.features.typical_rows]
-    varying = np.flatnonzero(np.ptp(seen, axis=0) > 0) if len(seen) else np.arange(0)
-    # The linear kernel on landmarks spans all straight lines only where all rows are landmarks.
-    most = most_codes if len(typical) <= settings.trees.landmarks else settings.trees.wide
-    if len(varying) > max(most_codes, most):
-        return Straight(1 / np.sqrt(float(seen.var(axis=0).sum())))
-    each = max(most_codes // max(len(varying), 1), 1) + 1  # knots of a column
-    trees = settings.trees
-    knots = [np.empty(0)] * typical.shape[1]
-    for j in varying.tolist():
-        knots[j] = knots_of(seen[:, j], min(trees.knots, each), min(trees.distinct, each))
-    codes = codes_between(knots, np.ones(len(knots)))
-    spread = np.bincount(codes.column, codes(seen).var(axis=0), len(knots))
-    sizes = np.divide(1, np.sqrt(len(varying) * spread), out=np.zeros(len(knots)), where=spread > 0)
-    return replace(codes, gain=codes.gain * sizes[codes.column], height=sizes[codes.column])
 
 
 class DrawnLeaf(NamedTuple):
@@ -298,15 +270,12 @@ class LeafDrawer:
         return DrawnLeaf(features, pilot, importance)
 
     def additive(self, typical: Array) -> list[Part]:
-        """The part of single columns; none if no column varies."""
-        by = 1 / np.sqrt(self.choice.choice.additive)
-        codes = additive_part(typical, self.size.codes, self.settings)
-        if isinstance(codes, Codes):
-            sized = replace(codes, gain=codes.gain * by, height=codes.height * by)
-            return [Part(sized)] if codes.size else []
-        landmarks = typical[: self.settings.trees.wide]
-        layer = Polynomial(landmarks, gamma=codes.size**2, constant=0.0, degree=1)
-        return [Part(layer, whitening=whitening(layer(landmarks), self.dtype) * by)]
+        """The part of single columns; none where none varies."""
+        settings = self.settings.effects
+        seen = typical[: self.settings.features.typical_rows]
+        effects = draw_effects(seen, self.size.codes, settings)
+        size = 1 / np.sqrt(self.choice.choice.additive)
+        return effects.parts(typical[: settings.wide], size, self.dtype)
 
     def kernel(self, typical: Array, rows: ClassRows) -> list[Part]:
         """The kernel's part."""
@@ -341,19 +310,17 @@ class LeafDrawer:
         """
         importance = np.zeros(typical.shape[1])
         for part, places in zip(features.parts, features.places(), strict=True):
-            operators = pilot[:-1][places]
-            layer = part.layer
+            layer, operators = part.layer, part.whitening @ pilot[:-1][places]
             if isinstance(layer, Codes):
                 effects = layer(typical)[:, :, np.newaxis] * operators
                 starts = np.flatnonzero(np.diff(layer.column, prepend=-1))
                 by_column = np.add.reduceat(effects, starts, axis=1)
                 importance[layer.column[starts]] += by_column.var(axis=0).sum(axis=1)
             elif isinstance(layer, Polynomial):
-                assert part.whitening is not None
-                slopes = layer.gamma * layer.landmarks.T @ (part.whitening @ operators)
+                slopes = layer.gamma * layer.landmarks.T @ operators
                 importance += np.square(slopes).sum(axis=1) * typical.var(axis=0)
             else:
-                outputs = layer(part.seen(typical)) @ (part.whitening @ operators)
+                outputs = layer(part.seen(typical)) @ operators
                 squares = self.choice.relevance**2
                 share = squares / squares.sum()
                 importance += float(outputs.var(axis=0).sum()) * share

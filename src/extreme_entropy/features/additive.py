@@ -17,7 +17,6 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..shapes import Count, Indices, Numbers
-from .codes import knots_by_rank
 from .hidden_layer import HiddenLayer
 
 Array = np.ndarray[Any, Any]
@@ -82,13 +81,3 @@ def codes_between(knots: Sequence[Array], sizes: Array) -> Codes:
         gain = np.minimum(height / steps, STEEPEST)
     low = np.concatenate([np.empty(0), *(k[:-1] for k in knots)])
     return Codes(len(knots), column, low, gain, height)
-
-
-def knots_of(values: Array, most: int, distinct: int) -> Array:
-    """The knots of a column: all of its values if at most `distinct`, or about `most` by rank.
-
-    If heaps of one value leave only one knot, the smallest and largest value are the knots; they
-    differ unless the column is constant.
-    """
-    knots = knots_by_rank(values, most, distinct)
-    return knots if len(knots) > 1 else np.unique([values.min(), values.max()])

@@ -30,7 +30,7 @@ class Part:
     columns: Annotated[Array | None, Indices("seen", below="encoded", increasing=True)] = None
     # Of those columns: the layer sees z∘w.
     weights: Annotated[Array | None, Numbers("seen", least=0)] = None
-    # Upper triangular, for kernels.
+    # Upper triangular.
     whitening: Annotated[Array | None, Numbers("hidden", "hidden")] = None
 
     def seen(self, Z: Array) -> Array:
