@@ -278,7 +278,7 @@ LINES = {
     "(top)": 1150,
     "cli": 1470,
     "columns": 2220,
-    "drawing": 1710,
+    "drawing": 1760,
     "engines": 1060,
     "entropy": 460,
     "estimators": 4130,

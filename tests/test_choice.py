@@ -8,7 +8,14 @@ from scipy.special import expit, logsumexp, softmax
 from scipy.stats import norm
 
 from extreme_entropy.drawing.cutting import NodeRows, cut_rows, middle_of
-from extreme_entropy.drawing.dual import Choice, Dual, DualRows, column_weights
+from extreme_entropy.drawing.dual import (
+    Choice,
+    Dual,
+    DualRows,
+    best_choice,
+    column_weights,
+    stepped,
+)
 from extreme_entropy.drawing.effects import Effects, Straight, draw_effects, knots_of
 from extreme_entropy.drawing.settings import DRAWING, TreeSettings
 from extreme_entropy.drawing.table_spec import ClassRows, TableSpec
@@ -137,17 +144,37 @@ def test_the_best_choice_is_as_good_as_any_next_to_it(n_classes, rng):
     rows, settings = rows_of(rng, n_classes, 200), replace(DRAWING.dual, rounds=20)
     weightings = [np.ones(D), np.array([1.4, 1.4, 0.1, 0.1])]
     dual = Dual.of(rows, additive_of(rows), weightings, settings)
-    choice, judged = dual.best()
-    start = dual.fitted(Choice(1, False, *settings.first))
-    assert choice != Choice(1, False, *settings.first)
+    first = Choice(1, False, *settings.first)
+    choice, start = best_choice([dual], first), dual.fitted(first)
+    judged = dual.judged(choice, start.odds)
+    assert choice != first
     assert np.average(start.losses - judged.losses, weights=rows.counts) > 0
     for step in range(settings.n_steps + len(weightings)):
-        other = dual.judged(dual.stepped(choice, step), start.odds)
+        other = dual.judged(stepped(choice, step, settings), start.odds)
         gains = judged.losses - other.losses
         gain = np.average(gains, weights=rows.counts)
         error = np.sqrt(rows.counts @ (gains - gain) ** 2) / rows.counts.sum()
         share = gain / np.average(judged.losses, weights=rows.counts)
         assert gain <= error or share <= settings.least_radial_gain + 1e-12
+
+
+def test_a_choice_for_several_leaves_is_that_of_all_their_rows(rng):
+    """Of a leaf and one that is empty of meaning, both count; of a leaf twice, it is its own."""
+    rows, noise = rows_of(rng, 2, 200), rows_of(rng, 2, 200)
+    noise = replace(noise, targets=rng.permutation(noise.targets))
+    settings, first = DRAWING.dual, Choice(0, False, *DRAWING.dual.first)
+    one, other = (
+        Dual.of(part, additive_of(part), [np.ones(D)], settings) for part in (rows, noise)
+    )
+    alone = best_choice([one], first)
+    assert best_choice([one, one], first) == alone
+    both = best_choice([one, other], first)
+    assert both != alone
+    gains = [
+        (dual.fitted(first).losses - dual.judged(both, dual.fitted(first).odds).losses)
+        for dual in (one, other)
+    ]
+    assert np.concatenate(gains).mean() > 0
 
 
 def test_columns_that_tell_classes_apart_count_more(rng):

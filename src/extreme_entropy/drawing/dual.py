@@ -148,62 +148,67 @@ class Dual:
             odds = judged.odds
         return judged
 
-    def best(self) -> tuple[Choice, Judged]:
-        """The choice that best predicts rows left out, found step by step from the first.
 
-        All are judged from the same log-odds, so each takes one factorisation.
-        """
-        settings = self.settings
-        best = Choice(min(1, len(self.weightings) - 1), False, *settings.first)
-        of_best = self.fitted(best)
-        odds, tried = of_best.odds, {best}
-        for _ in range(settings.rounds):
-            start = best
-            for step in range(settings.n_steps + len(self.weightings)):
-                choice = self.stepped(best, step)
-                if choice not in tried:
-                    tried.add(choice)
-                    judged = self.judged(choice, odds)
-                    turned = choice.radial != best.radial
-                    least = settings.least_radial_gain if turned else settings.least_gain
-                    if self.is_better(judged, of_best, least):
-                        best, of_best = choice, judged
-            if best == start:
-                break
-        return best, of_best
+def best_choice(duals: Sequence[Dual], first: Choice) -> Choice:
+    """The choice that best predicts rows left out of each, found step by step from the first.
 
-    def is_better(self, judged: Judged, than: Judged, least_gain: float) -> bool:
-        """Whether the loss is smaller by a share of it, and by more than the standard error."""
-        counts = self.rows.counts
-        total, gains = counts.sum(), than.losses - judged.losses
-        gain = float(counts @ gains / total)
-        error = self.settings.standard_errors * np.sqrt(counts @ (gains - gain) ** 2) / total
-        return gain > max(least_gain * float(counts @ than.losses / total), error)
+    All are judged from the same log-odds, so each takes one factorisation of each.
+    """
+    settings = duals[0].settings
+    counts = np.concatenate([dual.rows.counts for dual in duals])
+    fitted = [dual.fitted(first) for dual in duals]
+    best, losses = first, np.concatenate([judged.losses for judged in fitted])
+    tried = {best}
+    for _ in range(settings.rounds):
+        start = best
+        for step in range(settings.n_steps + len(duals[0].weightings)):
+            choice = stepped(best, step, settings)
+            if choice not in tried:
+                tried.add(choice)
+                judged = zip(duals, fitted, strict=True)
+                found = np.concatenate([dual.judged(choice, f.odds).losses for dual, f in judged])
+                turned = choice.radial != best.radial
+                least = settings.least_radial_gain if turned else settings.least_gain
+                if is_better(found, losses, counts, least, settings.standard_errors):
+                    best, losses = choice, found
+        if best == start:
+            break
+    return best
 
-    def stepped(self, choice: Choice, step: int) -> Choice:
-        """A step from a choice: another penalty, another width, other weights of columns."""
-        settings = self.settings
-        by, least_kernel, least_additive = (
-            settings.penalty_step,
-            settings.least_kernel,
-            settings.least_additive,
-        )
-        match step:
-            case 0:
-                return choice._replace(kernel=choice.kernel * by)
-            case 1:
-                return choice._replace(kernel=max(choice.kernel / by, least_kernel))
-            case 2:
-                return choice._replace(additive=choice.additive * by)
-            case 3:
-                return choice._replace(additive=max(choice.additive / by, least_additive))
-            case 4:
-                return choice._replace(rate=choice.rate * settings.rate_step)
-            case 5:
-                return choice._replace(rate=choice.rate / settings.rate_step)
-            case 6:
-                return choice._replace(radial=not choice.radial)
-        return choice._replace(weighting=step - settings.n_steps)
+
+def is_better(
+    losses: Array, than: Array, counts: Array, least_gain: float, standard_errors: float
+) -> bool:
+    """Whether losses are smaller by a share of them, and by more than standard errors."""
+    total, gains = counts.sum(), than - losses
+    gain = float(counts @ gains / total)
+    error = standard_errors * np.sqrt(counts @ (gains - gain) ** 2) / total
+    return gain > max(least_gain * float(counts @ than / total), error)
+
+
+def stepped(choice: Choice, step: int, settings: DualSettings) -> Choice:
+    """A step from a choice: another penalty, another width, other weights of columns."""
+    by, least_kernel, least_additive = (
+        settings.penalty_step,
+        settings.least_kernel,
+        settings.least_additive,
+    )
+    match step:
+        case 0:
+            return choice._replace(kernel=choice.kernel * by)
+        case 1:
+            return choice._replace(kernel=max(choice.kernel / by, least_kernel))
+        case 2:
+            return choice._replace(additive=choice.additive * by)
+        case 3:
+            return choice._replace(additive=max(choice.additive / by, least_additive))
+        case 4:
+            return choice._replace(rate=choice.rate * settings.rate_step)
+        case 5:
+            return choice._replace(rate=choice.rate / settings.rate_step)
+        case 6:
+            return choice._replace(radial=not choice.radial)
+    return choice._replace(weighting=step - settings.n_steps)
 
 
 def distances_of(rows: Array, radial: bool) -> tuple[Array, float]:
@@ -244,6 +249,8 @@ def column_weights(
 
 def _slopes(seen: Array, centres: Array, kernel: Array, a: Array) -> Array:
     """−∂/∂z of K a at rows, without the factor of the rate   (d, n, outputs)."""
+    # In single precision, which is enough for weights of columns.
+    seen, centres, kernel, a = (x.astype(np.float32) for x in (seen, centres, kernel, a))
     slopes = np.empty((seen.shape[1], len(seen), a.shape[1]))
     signed = np.empty_like(kernel)
     for column in range(seen.shape[1]):

@@ -40,6 +40,8 @@ class DualSettings:
     rows: int = 400  # of two classes together; each further class adds some, up to a maximum
     rows_of_class: int = 40
     most_rows: int = 1000
+    leaves: int = 4  # by which the choice for all leaves is made, and rows of each
+    leaf_rows: int = 800
     steps: int = 3  # of Newton's method, before choices are compared
     short_steps: int = 6  # that replace each of them with more than two classes
     most_odds: float = 8.0  # beyond this, rows would hardly count in the next step

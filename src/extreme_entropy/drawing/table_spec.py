@@ -30,7 +30,7 @@ from ..features.layers import Features, Part
 from ..features.scaling import Scaling, fit_scaling
 from ..moments.logistic import targets_of
 from .cutting import NodeRows, cut_rows
-from .dual import Choice, Dual, DualRows, column_weights, distances_of
+from .dual import Choice, Dual, DualRows, best_choice, column_weights, distances_of
 from .effects import draw_effects
 from .pilot import fit_pilot
 from .sampling import Sampled, SampleSizes
@@ -181,13 +181,16 @@ class TableSpec:
             nodes = NodeRows(typical, rows.Z, rows.labels, 1 / rows.rates)
             tree = cut_rows(nodes, choice.weights, size.leaves, settings.trees)
         at, of_classes = tree(typical), tree(rows.Z)
+        in_leaves = [rows.at(of_classes == leaf) for leaf in range(tree.n_leaves)]
+        if tree.n_leaves > 1:
+            choice = choose_in_leaves(choice, in_leaves, size, settings)
         drawer = LeafDrawer(
             choice, size, rows.prior, sampled.dtype, stats.rows >= settings.many_rows, settings
         )
         drawn = list(
             Threads(sampled.n_jobs)(
-                partial(drawer, typical[at == leaf], rows.at(of_classes == leaf))
-                for leaf in range(tree.n_leaves)
+                partial(drawer, typical[at == leaf], of_leaf)
+                for leaf, of_leaf in enumerate(in_leaves)
             )
         )
         importance = np.sum([leaf.importance for leaf in drawn], axis=0)
@@ -228,8 +231,28 @@ def choose(
     relevance = column_weights(rows.dual(for_weights), additive, settings.dual)
     blended = np.sqrt((relevance**2 + 1) / 2)
     weightings = [np.ones(len(relevance)), blended, relevance]
-    choice, _ = Dual.of(rows.dual(most), additive, weightings, settings.dual).best()
+    dual = Dual.of(rows.dual(most), additive, weightings, settings.dual)
+    choice = best_choice([dual], Choice(1, False, *settings.dual.first))
     return TableChoice(choice, weightings[choice.weighting], relevance)
+
+
+def choose_in_leaves(
+    chosen: TableChoice, leaves: Sequence[ClassRows], size: TableSize, settings: DrawingSettings
+) -> TableChoice:
+    """The choice for leaves, from that for the table: rows are nearer to each other there.
+
+    It is made on the leaves with the most sampled rows of their second class.
+    """
+    n_classes = len(leaves[0].rates)
+    second = [np.sort(np.bincount(rows.labels, minlength=n_classes))[-2] for rows in leaves]
+    most = np.argsort(second, kind="stable")[-settings.dual.leaves :]
+    duals = []
+    for leaf in most:
+        rows = leaves[leaf].dual(settings.dual.leaf_rows)
+        effects = draw_effects(rows.Z, size.codes, settings.effects)
+        duals.append(Dual.of(rows, effects, [chosen.weights], settings.dual))
+    choice = best_choice(duals, chosen.choice._replace(weighting=0))
+    return replace(chosen, choice=choice)
 
 
 class DrawnLeaf(NamedTuple):

@@ -28,9 +28,9 @@ from extreme_entropy import gmean_score
 
 from ..baselines import Given, make, missing
 from ..datasets.field import FIELDS, is_aside, load_field, names_of
-from ..places import DOCS
+from ..places import DOCS, ROOT
 from ..store import Row, add_run, runs
-from .field_page import OURS, picture, render
+from .field_page import OURS, picture, render, with_table
 from .tables import TEST, ForTrees, echoed
 
 Array = np.ndarray[Any, Any]
@@ -167,7 +167,7 @@ def field(
     only_missing: bool,
     only_render: bool,
 ) -> None:
-    """Score and time ours and others on a hundred tables; docs/field.md, about an hour.
+    """Score and time ours and others on a hundred tables: docs/field.md and the README's table.
 
     Of the same table, split and label, the newest row counts.
     """
@@ -185,3 +185,4 @@ def field(
         add_run("field", (echoed(row) for n in tables for row in measure(n, models, label, done)))
     (DOCS / "field.md").write_text(render())
     (DOCS / "field.svg").write_text(picture())
+    (ROOT / "README.md").write_text(with_table((ROOT / "README.md").read_text()))

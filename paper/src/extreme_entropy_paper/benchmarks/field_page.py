@@ -10,6 +10,7 @@ from scipy.stats import rankdata, wilcoxon
 
 from ..datasets.field import FIELDS
 from ..store import Row, Run, measured_on, rows_of, runs
+from .markdown import embed
 
 OURS, LIGHTGBM, LOGISTIC = "ours", "LightGBM", "LogisticRegression"
 HALVES = {"open": "The open half", "aside": "The half set aside", "all": "All tables"}
@@ -223,6 +224,37 @@ def render() -> str:
         for label in sorted({row["label"] for row in run.rows if row["model"] == OURS})
     ]
     return "\n".join([*page(rows_of(found)), *measured_on(found)[:-1], *dict.fromkeys(labels), ""])
+
+
+def front_table() -> list[str]:
+    """The README's table: means over all tables that every model was measured on, and where."""
+    found = latest()
+    rows = [row for row in rows_of(found) if row["label"] == OURS or row["model"] != OURS]
+    rows = of_half(rows, "all")
+    scored = {measure: means(rows, measure) for measure in (*MEASURES, "fit_seconds")}
+    n = len({row["dataset"] for row in rows})
+    titles = [title if form == ".4f" else f"{title}, %" for title, form, _ in MEASURES.values()]
+    heads = [f"mean of {n} tables", *titles, "fit time ÷ LightGBM's"]
+    lines = ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
+    base = scored["fit_seconds"][LIGHTGBM]
+    for label in scored["auc"]:
+        cells = ["**ExtremeEntropyClassifier**" if label == OURS else label]
+        for measure, (_, form, _) in MEASURES.items():
+            form = ".3f" if form == ".4f" else ".1f"
+            cells.append(format(np.mean([*scored[measure][label].values()]), form))
+        seconds = scored["fit_seconds"][label]
+        cells.append(f"{np.mean([_over(seconds[t], base[t]) for t in base]):.1f}")
+        lines.append("| " + " | ".join(cells) + " |")
+    used = {row["label"] for row in rows}
+    facts = [r.facts for r in found if used & {row["label"] for row in r.rows}]
+    commits = ", ".join(dict.fromkeys(fact["commit"] for fact in facts))
+    computer, date = facts[-1]["computer"], facts[-1]["run"][:10]
+    return [*lines, "", f"Measured on {computer}, {date}, commit {commits}."]
+
+
+def with_table(readme: str) -> str:
+    """The README with its table of the field made anew."""
+    return embed(readme, "field", front_table())
 
 
 # ------------------------------------------------------------------ the picture

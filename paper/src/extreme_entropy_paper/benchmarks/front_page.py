@@ -1,6 +1,6 @@
 """The front pages' figures: the paper's data sets and the large tables, from their newest rows.
 
-The README has a table of each; the site has one for both, and a picture of all of them.
+The README has a table of the first; the site has one for both, and a picture of all of them.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ def measured() -> tuple[list[Run], list[Run]]:
 
 
 def front_table() -> list[str]:
-    """Two tables, and where they were measured."""
-    small, big = measured()
-    return [*small_tables(small), "", *large_tables(big), "", measured_on([*small, *big])]
+    """The table of the paper's data sets, and where they were measured."""
+    small, _ = measured()
+    return [*small_tables(small), "", measured_on(small)]
 
 
 def small_tables(runs: list[Run]) -> list[str]:
@@ -71,26 +71,6 @@ def small_tables(runs: list[Run]) -> list[str]:
             mean = measure[:, i].mean()
             cells.append("" if np.isnan(mean) else format(mean, form))
         lines.append(f"| {shown} | " + " | ".join(cells) + " |")
-    return lines
-
-
-def large_tables(runs: list[Run]) -> list[str]:
-    """GMean on each large table."""
-    rows = rows_of(runs)
-    models = [name for name in large.MODELS if any(row["model"] == name for row in rows)]
-    lines = ["| large tables: GMean, % | rows | " + " | ".join(models) + " |"]
-    lines.append("|---|--:|" + "--:|" * len(models))
-    for name in (*large.ARRAYS, *large.FRAMES):
-        own = {row["model"]: row for row in rows if row["dataset"] == name}
-        if OURS not in own:
-            continue
-        best = max(round(row["gmean"], 1) for row in own.values())
-        cells = []
-        for model in models:
-            value = round(own[model]["gmean"], 1) if model in own else None
-            cells.append("" if value is None else f"**{value}**" if value == best else f"{value}")
-        title = name.replace("_", " ")
-        lines.append(f"| {title} | {own[OURS]['rows']:,} | " + " | ".join(cells) + " |")
     return lines
 
 
