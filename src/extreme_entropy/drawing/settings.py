@@ -111,7 +111,7 @@ class TreeSettings:
     leaf_codes: int = 120
     leaf_rows: int = 4096  # on average
     leaf_class_rows: int = 150  # of the rarest class, on average
-    fewest_leaves: int = 8  # a table that would have fewer is not cut
+    fewest_leaves: int = 16  # a table that would have fewer is not cut
     most_numbers: int = 2**26  # in the sums of all leaves: half a GiB
     most_sampled: int = 2**23  # numbers in the rows that trees are grown from
     most_class_rows: int = 2**14

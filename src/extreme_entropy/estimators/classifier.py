@@ -58,7 +58,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     n_leaves : int or "auto", default="auto"
         The maximum number of leaves; with 1 the table is not split. "auto" means one leaf for every
         4096 rows of the first call, but at most one for every 150 rows of the rarest class and as
-        many as keep all sums below some 600 megabytes; if that gives fewer than eight leaves, the
+        many as keep all sums below some 600 megabytes; if that gives fewer than sixteen leaves, the
         table is not split. Set a number if the first rows are only a small part of all, as in
         `fit_batches` and `partial_fit`.
     n_landmarks : int or "auto", default="auto"
