@@ -28,8 +28,8 @@ Array = np.ndarray[Any, Any]
 
 def _belongs_to_leaves(classifier: Any) -> Any:
     raise AttributeError(
-        "ExtremeEntropyClassifier has no β, shrinkage or ridge of its own; each leaf has, in "
-        "`machine_.leaves`."
+        "ExtremeEntropyClassifier has no β, shrinkage or ridge; the weights of each leaf are "
+        "`machine_.leaves[i].operators`. Use EEMClassifier or EEKMClassifier for the paper's model."
     )
 
 

@@ -114,7 +114,7 @@ INTRODUCTION = """# More rows
 *Made by `eem-paper bench more-rows` from `paper/rows/more_rows.jsonl`; do not edit by hand.*
 
 GMean, AUC and fit time against the number of rows, on two threads, each fitted once. The rows to
-predict are always the same. Our leaves stop at some forty, which is what their sums have room for.
+predict are always the same. Our leaves stop at some fifty, which is what their sums have room for.
 *Local structure* is made up: two columns divide the plane into 16 squares, in each square a
 different linear rule on five other columns decides the class, and three columns are noise."""
 
