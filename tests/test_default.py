@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -554,6 +555,21 @@ def test_constant_answers_of_a_table_that_tells_nothing():
         np.testing.assert_array_equal(p, p[:1].repeat(9, axis=0))
         np.testing.assert_allclose(p, 1 / len(np.unique(y)))
         np.testing.assert_allclose(classifier.feature_importances_, 1 / 3)
+
+
+@pytest.mark.parametrize("weight", [1e14, 1e16, 1e30, None], ids=str)
+def test_weights_may_be_large_or_far_apart(weight):
+    """Rounding of their sums is more than a penalty then; a column stands twice, besides."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 5))
+    X = np.column_stack([X, X[:, 0]])
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    weights = 10.0 ** rng.uniform(-20, 20, 300) if weight is None else np.full(300, weight)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FewRowsWarning)
+        p = new(1).fit(X, y, weights).predict_proba(X)
+    assert np.isfinite(p).all()
+    np.testing.assert_allclose(p.sum(axis=1), 1)
 
 
 def test_single_precision_answers_as_double():

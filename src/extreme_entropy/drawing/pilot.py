@@ -18,6 +18,7 @@ from scipy.linalg import cho_factor, cho_solve
 
 from ..machine.stepping import penalties_of
 from ..moments.logistic import log_losses, probabilities, weights_of
+from ..tolerances import SINGULAR
 from .settings import PilotSettings
 
 Array = np.ndarray[Any, Any]
@@ -45,7 +46,9 @@ def fit_pilot(
         w = np.maximum(weights_of(probabilities(odds)), settings.least_weight) * counts
         rooted = H * np.sqrt(w)[:, np.newaxis]
         gram = rooted.T @ rooted
-        gram.flat[:: len(gram) + 1] += penalties[:, 0]
+        # Large weights, or columns that repeat others, must not outweigh the penalties by rounding.
+        rounding = SINGULAR * len(gram) * gram.diagonal().max()
+        gram.flat[:: len(gram) + 1] += np.maximum(penalties[:, 0], rounding)
         factor = cho_factor(gram, overwrite_a=True, check_finite=False)
         for _ in range(1 if targets.shape[1] == 1 else settings.short_steps):
             pull = H.T @ ((targets - probabilities(odds)) * counts[:, np.newaxis])

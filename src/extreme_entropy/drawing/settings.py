@@ -130,8 +130,6 @@ class HeldSettings:
     rows: int = 2000  # of each class
     fewest: int = 200  # of each, however many classes there are
     numbers: int = 2**23  # log-odds of pairs of classes, for all held rows
-    # Where a class has so many times as many sampled rows as held ones, those take no other part.
-    many_times: float = 3.0
 
 
 @dataclass(frozen=True, slots=True)
