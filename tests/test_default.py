@@ -415,7 +415,7 @@ def test_what_belongs_to_leaves_is_said_to():
     classifier = new().fit(X, y)
     for name in ("beta_", "shrinkage_", "ridge_"):
         assert not hasattr(classifier, name)
-        with pytest.raises(AttributeError, match="each leaf has"):
+        with pytest.raises(AttributeError, match="the weights of each leaf are"):
             getattr(classifier, name)
 
 
