@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from laws import assert_same_decisions, assert_same_machine
@@ -570,6 +571,20 @@ def test_weights_may_be_large_or_far_apart(weight):
         p = new(1).fit(X, y, weights).predict_proba(X)
     assert np.isfinite(p).all()
     np.testing.assert_allclose(p.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("weight", [1e9, 1e10, 1e17])
+def test_rows_that_all_weigh_much_are_learnt_as_if_they_came_often(weight):
+    X, y = make_classification(400, 8, n_informative=4, random_state=0)
+    heavy = new(1).fit(X[:300], y[:300], np.full(300, weight)).decision_function(X[300:])
+    often = new(1).fit(X[:300], y[:300], np.full(300, 1e5)).decision_function(X[300:])
+    a, b = (roc_auc_score(y[300:], odds) for odds in (heavy, often))
+    assert a > b - 0.05
+
+
+def test_a_table_without_values_is_refused():
+    with pytest.raises(InputError, match="There must be a column to learn from"):
+        new(1).fit(pd.DataFrame({"a": [None] * 20}), [0, 1] * 10)
 
 
 def test_single_precision_answers_as_double():

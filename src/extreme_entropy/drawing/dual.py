@@ -47,7 +47,7 @@ class DualRows:
         """Log-odds of the classes, smoothed   (outputs,)."""
         n = self.counts @ self.targets + 0.5
         if len(n) == 1:
-            return np.log(n / (self.counts.sum() + 1 - n))
+            return np.log(n / (self.counts @ (1 - self.targets) + 0.5))
         return np.log(n / n.sum())
 
 

@@ -73,6 +73,8 @@ class PilotSettings:
     """How the pilots of leaves are fitted (`pilot.py`)."""
 
     class_rows: int = 2000  # of each class, in a table that is not cut
+    # What sampled rows are worth at the most, on average: with more, rounding would choose.
+    most_worth: float = 1e6
     most_steps: int = 25  # each with one factorisation
     short_steps: int = 6  # that share a factorisation, with more than two classes
     least_step: float = 1e-4  # down to which a Newton step is halved until it gains

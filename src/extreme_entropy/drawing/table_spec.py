@@ -21,6 +21,7 @@ import numpy as np
 
 from ..columns.statistics import N_FOLDS
 from ..engines.threads import Threads
+from ..errors import InputError
 from ..features.additive import Codes
 from ..features.codes import on_knots
 from ..features.content import RowSample, folds_of
@@ -50,8 +51,15 @@ class ClassRows:
     rates: Array  # the share of the rows of each class that was sampled
 
     @classmethod
-    def of(cls, scaling: Scaling, by_class: Sequence[RowSample], worth_of_one: float) -> ClassRows:
+    def of(
+        cls,
+        scaling: Scaling,
+        by_class: Sequence[RowSample],
+        worth_of_one: float,
+        most_worth: float = DRAWING.pilots.most_worth,
+    ) -> ClassRows:
         """Those of all classes, one after another."""
+        counts = np.concatenate([sample.counts for sample in by_class]) * worth_of_one
         rates = []
         for sample in by_class:
             # The k smallest of N hashes reach about k/N of the way to the largest.
@@ -60,7 +68,7 @@ class ClassRows:
         return cls(
             scaling(np.concatenate([sample.rows for sample in by_class])),
             np.repeat(np.arange(len(by_class)), [len(sample.rows) for sample in by_class]),
-            np.concatenate([sample.counts for sample in by_class]) * worth_of_one,
+            counts * min(1.0, most_worth / float(counts.mean())),
             np.concatenate([sample.hashes for sample in by_class]),
             np.array(rates),
         )
@@ -173,6 +181,11 @@ class TableSpec:
         by_class = sampled.by_class.samples
         scaling = fit_scaling(self.scale, stats, sampled.sample.rows, settings=settings.features)
         rows = ClassRows.of(scaling, by_class, stats.rows / stats.n)
+        if not rows.Z.shape[1]:
+            raise InputError(
+                "There must be a column to learn from; all columns are empty, or were left out as "
+                "identifiers. Check the columns, or name those to use."
+            )
         size = self.size(stats.rows, len(by_class), rows.totals.min())
         typical = scaling(sampled.sample.rows)
         choice = choose(typical, rows, size, settings)
