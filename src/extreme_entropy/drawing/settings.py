@@ -89,7 +89,7 @@ class EffectSettings:
     knots: int = 12  # of a column, at the most
     distinct: int = 24  # values of a column that may all be knots
     # ρ, the share of a line. From 0.6 to 0.95 made no difference on the open tables of
-    # `paper/docs/field.md`; none cost a quarter of a point of PR-AUC.
+    # `paper/docs/field.md`; less lost where the truth is straight in many columns.
     straight: float = 0.8
     # Up to so many columns have at least one code each. More have a linear kernel instead, on so
     # many landmarks; in tables of few rows that are all landmarks, as soon as codes do not suffice.
