@@ -289,7 +289,7 @@ def with_codes(classifier, X, y, most=12, first=True):
     phi = replace(phi, leaves=(Features(parts),))
     classes, n_folds = classifier.classes_, classifier.summary_.n_folds
     moments = FoldMoments.empty(len(classes), n_folds, phi.h)
-    learned = Learned(classes, phi, Summary((moments,), (1,)), True)
+    learned = Learned(classes, phi, Summary((moments,)), True)
     columns = columns_of(fitted_columns(classifier), phi.encoding.kinds)
     return classifier.set_fitted(columns, learned).fit(X, y)
 
@@ -328,7 +328,7 @@ def test_contributions_are_the_integrals_of_the_slopes(classifier):
 
     def log_odds(Z):
         projections = in_order(phi.only(), Z.reshape(-1, D)) @ leaf.operators.T
-        return fitted.machine_.scores(leaf.projections(projections)).reshape(Z.shape[:2])
+        return fitted.machine_.scores(projections + leaf.constants).reshape(Z.shape[:2])
 
     for column in range(D):
         e = half * (np.arange(D) == column)

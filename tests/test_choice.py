@@ -73,7 +73,8 @@ def test_a_row_left_out_is_predicted_as_by_fitting_without_it(n_classes, radial,
     odds = rng.normal(size=rows.targets.shape)
     judged = Dual.of(rows, additive, [np.ones(D)], settings).judged(choice, odds)
     p = expit(odds) if n_classes == 2 else softmax(odds, axis=1)
-    w = (p * (1 - p)).sum(axis=1) * rows.counts
+    w = (p * (1 - p)).sum(axis=1)
+    w = (w if n_classes == 2 else np.minimum(w, p.max(axis=1))) * rows.counts
     # The working responses; with several classes those of the last of a few short steps.
     responses = judged.odds + judged.coefficients / w[:, np.newaxis]
     if n_classes == 2:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from laws import assert_same_decisions, assert_same_machine
-from scipy.special import expit
+from scipy.special import expit, log_softmax
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
@@ -33,6 +33,7 @@ from extreme_entropy.errors import (
 from extreme_entropy.estimators.saving import pack
 from extreme_entropy.features.content import first_of
 from extreme_entropy.features.feature_map import Tree, same
+from extreme_entropy.machine.coupling import couple
 from extreme_entropy.machine.decision import GaussianPair
 from extreme_entropy.machine.explanation import visits_of
 
@@ -66,7 +67,7 @@ def parts_of(n, k=4):
 @every_size
 @few_and_many
 def test_batches_equal_one_fit(n_leaves, n_classes):
-    """After any partial_fits the classifier is that of one fit on all rows with its forest."""
+    """After any partial_fits the classifier is that of one fit on all rows with its leaves."""
     X, y = table(n_classes)
     ours = new(n_leaves)
     for rows in parts_of(len(y)):
@@ -165,7 +166,7 @@ def test_rows_forgotten_twice_are_refused_though_other_leaves_have_enough():
     """Counts of every leaf are kept apart, and nothing changes."""
     X, y = table()
     classifier = new(4).fit(X, y)
-    at = classifier.feature_map_.leaves_of(X)[-1]
+    at = classifier.feature_map_.leaves_of(X)
     own = at == at.min()
     classifier.forget(X[own], y[own])
     before = classifier.summary_
@@ -184,7 +185,7 @@ def test_warnings_do_not_depend_on_cuts(n_leaves):
 
 
 def test_many_classes_are_held_out_in_bounded_memory():
-    """Fewer rows of each class are kept where there are many pairs of classes."""
+    """Fewer rows of each class are kept where there are many classes."""
 
     class Small(ExtremeEntropyClassifier):
         settings = replace(DRAWING, held=HeldSettings(numbers=7**2 * 10, fewest=5))
@@ -195,6 +196,40 @@ def test_many_classes_are_held_out_in_bounded_memory():
     classifier = Small(n_leaves=1, n_landmarks=20, random_state=3).fit(X, y)
     assert set(np.bincount(classifier.feature_map_.held.labels)) == {10}
     assert classifier.score(X, y) > 0.3
+
+
+# -------------------------------------------------------------------- several classes
+
+
+@every_size
+@pytest.mark.parametrize("priors", ["balanced", "empirical"])
+def test_probabilities_of_several_classes_are_the_softmax(n_leaves, priors):
+    """One log-odds for each class but the first tells the same as coupling those of all pairs."""
+    X, y = table(3)
+    classifier = new(n_leaves, priors=priors).fit(X, y)
+    t, machine = classifier.project(X), classifier.machine_
+    assert t.shape == (len(y), 2)
+    logits = np.column_stack([np.zeros(len(y)), t]) + machine.log_priors
+    log_p = classifier.predict_log_proba(X)
+    np.testing.assert_allclose(log_p, log_softmax(logits, axis=1), atol=1e-12)
+    pairs = ((0, 1), (0, 2), (1, 2))
+    odds = np.column_stack([logits[:, j] - logits[:, i] for i, j in pairs])
+    np.testing.assert_allclose(np.exp(couple(odds, pairs, 3)), np.exp(log_p), atol=1e-8)
+
+
+def test_what_separates_any_two_of_several_classes():
+    """Scores of two classes are equal where the value that separates them is at its threshold."""
+    X, y = table(3)
+    costs = {0: 2.0, 1: 0.5, 2: 3.0}
+    classifier = new(1, priors="empirical", costs=costs).fit(X, y)
+    t, scores, machine = classifier.project(X), classifier.decision_function(X), classifier.machine_
+    for i, j in ((0, 1), (0, 2), (1, 2)):
+        contrast = machine.contrast(i, j)
+        values = t @ contrast.weights
+        between = contrast.curve.log_ratio(values) + contrast.bias
+        np.testing.assert_allclose(between, scores[:, j] - scores[:, i], atol=1e-9)
+        (threshold,) = contrast.thresholds
+        np.testing.assert_array_equal(values > threshold, scores[:, j] > scores[:, i])
 
 
 # -------------------------------------------------------------------- trees
@@ -211,7 +246,7 @@ def walk(tree, z):
 def test_a_tree_sends_each_row_to_its_leaf(rng):
     """All rows at once as one by one, on thresholds too; a tree without nodes has one leaf."""
     X, y = table()
-    tree = new().fit(X, y).feature_map_.trees[-1]
+    tree = new().fit(X, y).feature_map_.tree
     Z = rng.random((300, 5))
     for j, threshold in zip(tree.columns, tree.thresholds, strict=True):
         Z[rng.random(300) < 0.1, j] = threshold
@@ -374,6 +409,30 @@ def test_contributions_add_up_to_the_score(n_leaves, n_classes):
     np.testing.assert_allclose(contributions.sum(axis=-1), expected, atol=1e-8)
 
 
+@few_and_many
+def test_contributions_are_those_of_a_fine_integral(n_classes):
+    """A thousand plain steps of central differences of the scores, to a few percent."""
+    X, y = table(n_classes)
+    classifier = new(1).fit(X, y)
+    phi, [leaf] = classifier.feature_map_, classifier.machine_.leaves
+    ours, step = classifier.explain(X[:10]).reshape(10, -1, 5), 1e-6
+    line, theirs = phi.scaled(X[:10]) - phi.typical, np.zeros_like(ours)
+    t = (np.arange(1000) + 0.5) / 1000
+    Z = (phi.typical + t[:, None, None] * line).reshape(-1, 5)
+
+    def scores(Z):
+        projections = phi.only()(Z) @ leaf.operators.T + leaf.constants
+        return classifier.machine_.scores(projections).reshape(1000, 10, -1)
+
+    for column in range(5):
+        e = step * (np.arange(5) == column)
+        slopes = (scores(Z + e) - scores(Z - e)).mean(axis=0) / (2 * step)
+        theirs[:, :, column] = slopes * line[:, [column]]
+    error = abs(ours - theirs).max(axis=(1, 2)) / abs(theirs).sum(axis=2).max(axis=1)
+    assert np.median(error) < 0.005
+    assert error.max() < 0.03
+
+
 def test_a_jump_between_leaves_belongs_to_the_column_that_is_cut():
     """A row that differs in one column only owes all to that column."""
     X, y = table(n=3000)
@@ -389,9 +448,9 @@ def test_a_jump_between_leaves_belongs_to_the_column_that_is_cut():
 def test_visits_are_the_leaves_along_the_way():
     """In order, and as walking in small steps finds them."""
     X, y = table(n=3000)
-    forest = new(6).fit(X, y).feature_map_
-    tree, typical = forest.trees[-1], forest.typical
-    line = forest.scaled(X[:30]) - typical
+    phi = new(6).fit(X, y).feature_map_
+    tree, typical = phi.tree, phi.typical
+    line = phi.scaled(X[:30]) - typical
     leaves, edges, _ = visits_of(tree, typical, line)
     for t in np.linspace(0.001, 0.999, 200):
         k = (edges[:, 1:] >= t).argmax(axis=1)
@@ -434,20 +493,20 @@ def test_a_tree_that_is_none_is_not_loaded(change, tmp_path):
     """A file whose checksum is right cannot make a prediction run for ever."""
     X, y = table()
     classifier = new(2).fit(X, y)
-    trees = classifier.feature_map_.trees
-    assert trees[-1].n_leaves == 2
+    assert classifier.feature_map_.tree.n_leaves == 2
     values, arrays = pack(classifier)
     for name, array in change.items():
-        arrays[f"feature_map_.trees.{len(trees) - 1}.{name}"] = array
+        arrays[f"feature_map_.tree.{name}"] = array
     persistence.write(tmp_path / "a.eem", values, arrays)
     with pytest.raises(FileFormatError, match="does not understand"):
         load(tmp_path / "a.eem")
 
 
-def test_shares_of_another_shape_are_not_loaded(tmp_path):
+def test_constants_of_another_shape_are_not_loaded(tmp_path):
     X, y = table()
     values, arrays = pack(new(2).fit(X, y))
-    arrays["machine.shares"] = np.ones((2, 1))
+    assert arrays["machine.leaves.1.constants"].shape == (1,)
+    arrays["machine.leaves.1.constants"] = np.ones(2)
     persistence.write(tmp_path / "a.eem", values, arrays)
     with pytest.raises(FileFormatError, match="does not understand"):
         load(tmp_path / "a.eem")

@@ -15,7 +15,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from extreme_entropy import DivergenceSearch, EEKMClassifier, EEMClassifier
+from extreme_entropy import (
+    DivergenceSearch,
+    EEKMClassifier,
+    EEMClassifier,
+    ExtremeEntropyClassifier,
+)
 from extreme_entropy.entropy import cauchy_schwarz_divergence, kde_divergence
 from extreme_entropy.errors import InputError
 
@@ -127,13 +132,23 @@ def test_weights_count_as_repetition(problem, rng):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
 
 
-@pytest.mark.parametrize("estimator", [EEM, SVC()])
-def test_more_classes_are_averaged_over_pairs(estimator):
+@pytest.mark.parametrize(
+    ("estimator", "grid"),
+    [
+        (EEM, {"n_hidden": [10]}),
+        (SVC(), {"C": [1.0]}),
+        (ExtremeEntropyClassifier(random_state=0), {"n_landmarks": [10]}),
+    ],
+    ids=["EEM", "SVC", "default"],
+)
+def test_more_classes_are_averaged_over_pairs(estimator, grid):
     """Each pair on its own line."""
     X, y = load_iris(return_X_y=True)
-    grid = {"n_hidden": [10]} if estimator is EEM else {"C": [1.0]}
     search = DivergenceSearch(estimator, grid).fit(X, y)
     t = projections(search.best_estimator_, X)
+    if isinstance(estimator, ExtremeEntropyClassifier):  # the first class is beside all others
+        assert t.shape == (150, 2)
+        t = np.column_stack([np.zeros(150), t])
     found = []
     for p, (i, j) in enumerate(combinations(range(3), 2)):
         line = t[:, p] if estimator is EEM else t[:, j] - t[:, i]

@@ -14,7 +14,9 @@ from sklearn.inspection import permutation_importance
 from extreme_entropy import EEKMClassifier, EEMClassifier, EEMClassifierCV, load
 from extreme_entropy.features.feature_map import same
 from extreme_entropy.machine import coupling, explanation
+from extreme_entropy.machine.decision import Line
 from extreme_entropy.machine.explanation import ExplanationSettings
+from extreme_entropy.machine.machine import Decision, with_first
 from extreme_entropy.tolerances import CERTAIN
 
 
@@ -139,6 +141,27 @@ def test_slopes_of_coupled_odds_are_derivatives():
     np.testing.assert_allclose(moved, theirs, atol=0.02)
 
 
+def test_slopes_of_the_softmax_are_derivatives():
+    """Of ln p over the log-odds beside the first class; averaged, the difference along the way."""
+    rng = np.random.default_rng(0)
+    decision = Decision(
+        pairs=with_first(4),
+        curves=(Line(0.5),) * 3,
+        log_priors=np.log([0.1, 0.2, 0.3, 0.4]),
+        log_costs=np.zeros(4),
+    )
+    start = rng.normal(size=(30, 3)) * 4
+    for pair in range(3):
+        e = 1e-5 * (np.arange(3) == pair)
+        theirs = decision.log_probabilities(start + e) - decision.log_probabilities(start - e)
+        ours = decision.mean_slopes(start - e, start + e)
+        np.testing.assert_allclose(ours[:, :, pair], theirs / 2e-5, atol=1e-6)
+    end = start + rng.normal(size=start.shape) * 4
+    moved = (decision.mean_slopes(start, end) * (end - start)[:, None]).sum(axis=2)
+    theirs = decision.log_probabilities(end) - decision.log_probabilities(start)
+    np.testing.assert_allclose(moved, theirs, atol=0.02)
+
+
 def test_odds_that_are_certain_change_nothing():
     """From 30 to 300 nothing moves; from 0 to 300 as much as to where odds are certain."""
     pairs, most = ((0, 1), (0, 2), (1, 2)), logit(1 - CERTAIN)
@@ -196,9 +219,7 @@ def test_few_segments_do_where_kinks_are_averaged():
     phi, machine = classifier.feature_map_, classifier.machine_
     operators, line = machine.leaves[0].operators, phi.scaling(X) - phi.typical
     folded = phi.only().folded(operators, np.dtype(float))
-    leaf = explanation.LineOfLeaf(
-        phi.only(), operators, folded, explanation.OnlyLeafScores(machine)
-    )
+    leaf = explanation.LeafScores(machine, machine.leaves[0], phi.only(), folded)
     few, many = (explanation.integral(leaf, phi.typical, line, n) for n in (32, 2000))
     error = abs(few - many).sum(axis=2) / abs(many).sum(axis=2)
     assert np.median(error) < 0.002

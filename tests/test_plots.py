@@ -25,7 +25,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.errors import InputError
 from extreme_entropy.plots import (
     OperatingDisplay,
@@ -232,6 +232,25 @@ def test_a_pair_of_many_classes_has_its_own_projection(classifier):
         np.testing.assert_array_equal(display.positive, y[rows] == two[1])
         np.testing.assert_array_equal(display.thresholds, classifier.thresholds_[pair])
         assert display.class_names == tuple(map(str, two))
+
+
+def test_the_default_draws_every_pair_of_many_classes():
+    """By the difference of their log-odds, and where costs make them equal."""
+    X, y = ternary()
+    classifier = ExtremeEntropyClassifier(n_landmarks=20, random_state=0).fit(X, y)
+    classifier = classifier.with_costs({classifier.classes_[2]: 3})
+    scores = classifier.decision_function(X)
+    for pair, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
+        display = ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
+        two = classifier.classes_[[i, j]]
+        rows = np.isin(y, two)
+        (threshold,) = display.thresholds
+        between = (scores[:, j] - scores[:, i])[rows]
+        np.testing.assert_allclose(display.projections - threshold, between, atol=1e-9)
+        np.testing.assert_array_equal(display.positive, y[rows] == two[1])
+        assert display.class_names == tuple(map(str, two))
+    with pytest.raises(InputError, match="below 3"):
+        ProjectionDisplay.from_estimator(classifier, X, y, pair=3)
 
 
 # ------------------------------------------------------------------------ the path

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -745,6 +746,8 @@ def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
     three = EEMClassifier(10, random_state=0).fit(X, np.arange(60) % 3)
     assert "3 pairs of classes" in three._repr_html_()
     assert repr(three) == "EEMClassifier(n_hidden=10, random_state=0)"
+    default = ExtremeEntropyClassifier(random_state=0).fit(X, np.arange(60) % 3)
+    assert "1 leaf, with a logit for each class" in default._repr_html_()
 
 
 def test_the_pages_code_runs(tmp_path, monkeypatch):
@@ -1004,10 +1007,11 @@ def test_probabilities_of_any_classifier_are_kept():
         evidence = collect_of(subject, [(X[1::2], y[1::2])])
         theirs = confusion_matrix(y[1::2], classifier.predict(X[1::2]))
         np.testing.assert_array_equal(evidence.evaluation.confusion, theirs)
-        for pair, (i, j) in enumerate(subject.machine_.pairs):
-            n = evidence.counts
+        for i, j in combinations(range(len(classifier.classes_)), 2):
+            n, contrast = evidence.counts, subject.machine_.contrast(i, j)
             odds = np.log(p[:, j] / p[:, i]) - np.log(n[j] / n[i])
-            np.testing.assert_allclose(subject.pair_values(values, pair), odds, atol=1e-9)
+            found = contrast.curve.log_ratio(values @ contrast.weights)
+            np.testing.assert_allclose(found, odds, atol=1e-9)
 
 
 def test_a_class_that_is_never_possible_stays_finite():

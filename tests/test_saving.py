@@ -6,7 +6,7 @@ import os
 import pickle
 import stat
 import tracemalloc
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Annotated
 
@@ -25,10 +25,18 @@ from extreme_entropy import (
     persistence,
 )
 from extreme_entropy.errors import FileFormatError, InputError
-from extreme_entropy.estimators.schema import LAWS, PARTS, Fitted, check, is_stored
+from extreme_entropy.estimators.schema import (
+    LAWS,
+    PARTS,
+    Fitted,
+    check,
+    check_fitted,
+    is_stored,
+)
 from extreme_entropy.features.codes import Coded
 from extreme_entropy.features.kernels import CustomKernel
 from extreme_entropy.features.neurons import Custom
+from extreme_entropy.machine.machine import all_pairs, with_first
 from extreme_entropy.shapes import Count, Numbers
 
 ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
@@ -310,7 +318,7 @@ def test_a_file_of_a_later_version_is_refused_by_name(saved, monkeypatch):
     with monkeypatch.context() as later:
         later.setattr(persistence, "VERSION", 99)
         machine.save(path)
-    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 10\..*wrote it"):
+    with pytest.raises(FileFormatError, match=r"version '99'.*reads version 11\..*wrote it"):
         load(path)
 
 
@@ -438,6 +446,10 @@ HOSTILE = {
     "no variance": set_in(*FIRST_PAIR, "variances", to={"tuple": [0.0, 1.0]}),
     "three means": set_in(*FIRST_PAIR, "means", to={"tuple": [0.0, 1.0, 2.0]}),
     "other operators": put("machine.leaves.0.operators", np.ones((1, 7))),
+    "ridges of other pairs": put("machine.leaves.0.ridges", np.ones(2)),
+    "another pair": set_in(
+        "fitted", "machine", "fields", "pairs", to={"tuple": [{"tuple": [1, 0]}]}
+    ),
     "operators that overflow": put("machine.leaves.0.operators", np.full((1, 8), 1e150)),
     "knots in no order": put("feature_map_.scaling.slopes", -np.ones(5 * 1025)),
     "no threads": set_in("parameters", "n_jobs", to=0),
@@ -464,6 +476,31 @@ def test_a_header_that_makes_no_sense_is_refused(saved, change):
     rewrite(path, change)
     with pytest.raises(FileFormatError, match="does not understand"):
         load(path)
+
+
+@pytest.mark.parametrize("one_leaf", [True, False], ids=["EEM", "default"])
+def test_pairs_of_several_classes_are_those_of_the_classifier(one_leaf):
+    """All of them where they are coupled, and those of the first class where there are logits."""
+    X, y = table(3)
+    kind = EEMClassifier(8, random_state=0) if one_leaf else ExtremeEntropyClassifier()
+    parts = kind.fit(X, y).fitted_parts(solved=True)
+    check_fitted(parts, one_leaf=one_leaf)
+    machine, [leaf] = parts["machine"], parts["machine"].leaves
+    places = [0, 1] if one_leaf else [0, 1, 1]
+    leaf = replace(
+        leaf,
+        operators=leaf.operators[places],
+        constants=leaf.constants[places],
+        ridges=leaf.ridges[places] if one_leaf else leaf.ridges,
+    )
+    other = replace(
+        machine,
+        pairs=with_first(3) if one_leaf else all_pairs(3),
+        curves=tuple(machine.curves[p] for p in places),
+        leaves=(leaf,),
+    )
+    with pytest.raises(ValueError, match=r"^pairs must be"):
+        check_fitted(parts | {"machine": other}, one_leaf=one_leaf)
 
 
 def test_what_must_hold_and_what_came_are_told(saved):
@@ -555,25 +592,27 @@ def test_arrays_larger_than_the_file_or_of_strange_types_are_refused(path, decla
     ("name", "change"),
     [
         ("feature_map_.scaling.starts", [0, 5]),
-        ("feature_map_.trees.1.columns", [99, 99, 99]),
+        ("feature_map_.tree.columns", [99]),
         ("feature_map_.encoding.parts.1.own", [0, 1, 2, 9, 9]),
         ("feature_map_.encoding.parts.1.values", [0.0, 2.0, 1.0]),
         ("feature_map_.encoding.parts.0.columns", [0, 0]),
         ("feature_map_.held.labels", None),
         ("feature_map_.held.counts", None),
-        ("machine.shares", None),
-        ("machine.leaves.0.shifts", None),
+        ("machine.leaves.0.constants", None),
+        ("machine.leaves.0.constants", [0.0, 0.0]),
     ],
 )
-def test_a_forest_on_a_frame_is_checked_as_well(name, change, path):
-    """Trees, held rows, categories and curves."""
-    X, y = table(n=200)
+def test_leaves_on_a_frame_are_checked_as_well(name, change, path):
+    """The tree, held rows, categories and constants."""
+    X, y = table(n=400)
     frame = pd.DataFrame(
-        {"a": X[:, 0], "b": X[:, 1], "c": np.array(list("xyz"))[np.arange(200) % 3]}
+        {"a": X[:, 0], "b": X[:, 1], "c": np.array(list("xyz"))[np.arange(400) % 3]}
     )
-    forest = ExtremeEntropyClassifier(n_leaves=4, n_landmarks=5, random_state=0).fit(frame, y)
-    forest.save(path)
-    spoilt = persistence.read(path)[1][name] - 1e9 if change is None else change
+    classifier = ExtremeEntropyClassifier(n_leaves=4, n_landmarks=5, random_state=0).fit(frame, y)
+    assert len(classifier.feature_map_.leaves) > 1
+    classifier.save(path)
+    written = persistence.read(path)[1][name]
+    spoilt = written - 1e9 if change is None else change
     rewrite(path, put(name, spoilt))
     with pytest.raises(FileFormatError, match="does not understand"):
         load(path)

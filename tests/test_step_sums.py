@@ -1,6 +1,7 @@
 """Sums of a Newton step are those of their definition, row by row, however they were added up."""
 
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -55,7 +56,7 @@ def map_of(leaves, n_classes, seed=0):
         ContentHash.between(0, np.full(D, -5.0), np.full(D, 5.0)),
         plain_encoding(D),
         Identity(D),
-        (INSIDE if len(leaves) == 2 else Tree.uncut(),),
+        INSIDE if len(leaves) == 2 else Tree.uncut(),
         tuple(leaves),
         HeldRows.none(D),
         pilots=tuple(rng.normal(size=(leaf.h + 1, outputs)) for leaf in leaves),
@@ -98,7 +99,7 @@ def by_definition(phi, X, y, weight, n_classes, n_folds):
             w = float(p[0] * (1 - p[0]))
         else:
             p, label = np.exp(odds) / np.exp(odds).sum(), np.eye(n_classes)[c]
-            w = float(sum(p[j] * (1 - p[j]) for j in range(n_classes)))
+            w = min(float(sum(p[j] * (1 - p[j]) for j in range(n_classes))), float(p.max()))
         gram[k] += n * w * np.outer(row, row)
         target[k] += n * np.outer(row, w * odds + label - p)
         counts[c, k] += n
@@ -145,18 +146,25 @@ def test_b_is_g_times_the_pilot_and_the_gradient(table, n_classes):
 
 @few_and_many
 def test_weights_and_losses_are_those_of_the_log_odds(n_classes, rng):
-    """w is the trace of the curvature −∂² ln p, and the loss −ln p, by differences and by hand."""
+    """The loss is −ln p, and w bounds its curvature −∂² ln p by the trace and by the largest p."""
     odds = rng.normal(size=(20, 1 if n_classes == 2 else n_classes))
     y = rng.integers(0, n_classes, 20)
     targets = targets_of(y, n_classes)
-    step = 1e-4
-    curvature = np.zeros(20)
-    for c in range(odds.shape[1]):
-        moved = [odds + s * step * np.eye(odds.shape[1])[c] for s in (-1, 0, 1)]
-        a, b, d = (log_losses(at, targets) for at in moved)
-        curvature += (a - 2 * b + d) / step**2
-    w = weights_of(probabilities(odds))
-    np.testing.assert_allclose(curvature, w, atol=1e-6)
+    outputs, step = np.eye(odds.shape[1]), 1e-3
+    curvature = np.empty((20, len(outputs), len(outputs)))
+    for (c, one), (d, other) in product(enumerate(outputs), repeat=2):
+        ends = [
+            s * t * log_losses(odds + step * (s * one + t * other), targets)
+            for s, t in product((-1, 1), repeat=2)
+        ]
+        curvature[:, c, d] = sum(ends) / (4 * step**2)
+    w, p = weights_of(probabilities(odds)), probabilities(odds)
+    trace = np.trace(curvature, axis1=1, axis2=2)
+    expected = trace if n_classes == 2 else np.minimum(trace, p.max(axis=1))
+    np.testing.assert_allclose(w, expected, atol=1e-5)
+    assert (np.linalg.eigvalsh(curvature)[:, -1] <= w + 1e-5).all()
+    if n_classes > 2:  # each bound is the better one of some rows
+        assert 0 < (w < trace - 1e-3).sum() < 20
     full = np.column_stack([np.zeros(20), odds]) if n_classes == 2 else odds
     p = softmax(full, axis=1)[np.arange(20), y]
     np.testing.assert_allclose(log_losses(odds, targets), -np.log(p), rtol=1e-12)

@@ -1,6 +1,7 @@
 """One Newton step is a penalised logistic regression, calibrated on rows that were held out."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -148,21 +149,24 @@ def test_all_pilots_of_a_table_that_is_sampled_whole_meet_its_frequencies():
 def test_log_odds_of_a_row_are_those_of_its_leaf(n_classes, n_leaves):
     """Row by row: φ and θ of its leaf, the leaf's line, and the frequencies of all rows."""
     X, y = table(n_classes, n=1500)
-    classifier = new(n_leaves=n_leaves, priors="empirical").fit(X, y)
-    phi, machine = classifier.feature_map_, classifier.machine_
-    assert phi.n_leaves == (n_leaves,)
+    classifier = new(n_leaves=n_leaves, priors="balanced").fit(X, y)
+    phi, held = classifier.feature_map_, classifier.feature_map_.held
+    assert len(phi.leaves) == n_leaves
     totals = np.bincount(y)
     prior = log_odds(totals / totals.sum())
-    at, p = phi.leaves_of(X)[0], classifier.predict_log_proba(X)
-    for i, sums in enumerate(classifier.summary_.leaves):
-        theta = stepping._solve_leaf(sums, prior, 1.0, STEPPING).theta
+    sums = classifier.summary_.leaves
+    solved = [stepping._solve_leaf(leaf, prior, 1.0, STEPPING) for leaf in sums]
+    logits, held_at = stepping._held_logits(phi, solved, n_classes), phi.tree(held.Z)
+    at, p = phi.leaves_of(X), classifier.predict_log_proba(X)
+    for i, part in enumerate(solved):
+        own = held_at == i
+        line = fit_line(logits[own], Held(held.labels[own], held.counts[own]), held, totals)
         rows = np.flatnonzero(at == i)[:20]
-        f = phi.leaves[i](phi.scaled(X[rows])) @ theta[:-1]
+        f = phi.leaves[i](phi.scaled(X[rows])) @ part.theta[:-1] + part.theta[-1]
         f = np.column_stack([np.zeros(len(rows)), f]) if n_classes == 2 else f
-        a, b = machine.leaves[i].curves[0].factor, machine.leaves[i].shifts
-        for pair, (c, d) in enumerate(machine.pairs):
-            odds = a * (f[:, d] - f[:, c]) + b[pair] + np.log(totals[d] / totals[c])
-            np.testing.assert_allclose(p[rows, d] - p[rows, c], odds, atol=1e-6)
+        f = line.slope * f + line.constants - np.log(totals)
+        for c, d in combinations(range(n_classes), 2):
+            np.testing.assert_allclose(p[rows, d] - p[rows, c], f[:, d] - f[:, c], atol=1e-6)
 
 
 # -------------------------------------------------------------------- folds
@@ -183,6 +187,7 @@ def test_rows_kept_are_predicted_by_sums_of_other_folds(n_classes):
     odds = H @ theta
     p = 1 / (1 + np.exp(-odds)) if n_classes == 2 else softmax(odds, axis=1)
     w = (p * (1 - p)).sum(axis=1)
+    w = w if n_classes == 2 else np.minimum(w, p.max(axis=1))
     pull = w[:, np.newaxis] * odds + targets_of(y, n_classes) - p
     penalty = np.diag(np.append(np.ones(phi.h), 0.1))
     held_H = phi.only()(phi.held.Z)
@@ -276,7 +281,7 @@ def test_rows_that_are_all_alike_tie_exactly(n_classes):
     X = np.full((len(y), 2), 7.0)
     with pytest.warns(DegenerateWarning):
         classifier = new().fit(X, y)
-    assert all(not leaf.shifts.any() for leaf in classifier.machine_.leaves)
+    assert all(not leaf.constants.any() for leaf in classifier.machine_.leaves)
     assert not classifier.machine_.leaves[0].operators.any()
     with pytest.warns(DegenerateWarning):
         weighted = classifier.twin().fit(X, y, np.full(len(y), 1 / len(y)))
@@ -289,7 +294,7 @@ def test_a_leaf_whose_rows_are_alike_answers_by_their_labels():
     """Only a table that has no other rows tells nothing."""
     X, y = table(n=2000)
     classifier = new(n_leaves=4).fit(X, y)
-    inside = np.flatnonzero(classifier.feature_map_.leaves_of(X)[0] == 0)
+    inside = np.flatnonzero(classifier.feature_map_.leaves_of(X) == 0)
     X[inside] = X[inside[0]]
     odds = []
     for share in (0.1, 0.9):
@@ -302,7 +307,7 @@ def test_leaves_that_are_each_of_one_row_are_told_apart():
     """A table tells nothing only where all its rows are alike."""
     X, y = table(n=2000)
     classifier = new(n_leaves=4).fit(X, y)
-    at = classifier.feature_map_.leaves_of(X)[0]
+    at = classifier.feature_map_.leaves_of(X)
     firsts = np.array([np.flatnonzero(at == leaf)[0] for leaf in range(4)])
     other = classifier.twin().fit(X[firsts[at]], (at + np.arange(2000) % 3 > 2).astype(int))
     odds = other.decision_function(X[firsts])
@@ -312,7 +317,7 @@ def test_leaves_that_are_each_of_one_row_are_told_apart():
 def test_a_leaf_without_rows_answers_with_the_frequencies_of_all():
     X, y = table(n=2000)
     classifier = new(n_leaves=4).fit(X, y)
-    away = classifier.feature_map_.leaves_of(X)[0] != 2
+    away = classifier.feature_map_.leaves_of(X) != 2
     other = classifier.twin().fit(X[away], y[away])
     odds = other.decision_function(X[~away])
     # But for what the line of the rows kept there adds, which have none to come from.

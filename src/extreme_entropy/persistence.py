@@ -25,7 +25,7 @@ from .files import written_whole
 Array = np.ndarray[Any, Any]
 
 FORMAT = "extreme-entropy"
-VERSION = 10
+VERSION = 11
 
 
 def write(

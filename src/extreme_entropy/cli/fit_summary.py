@@ -46,7 +46,7 @@ def print_fit(fitted: TableModel, output: Path, *, verbose: bool) -> None:
 def model_text(fitted: TableModel) -> str:
     """The classifier and its size in words."""
     classifier, size = fitted.classifier, fitted.facts.size
-    leaves = max(classifier.feature_map_.n_leaves)
+    leaves = len(classifier.feature_map_.leaves)
     name = f"{type(classifier).__name__} of size {size}"
     return name if leaves == 1 else f"{name}, {leaves} leaves"
 

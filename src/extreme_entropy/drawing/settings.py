@@ -131,7 +131,7 @@ class HeldSettings:
 
     rows: int = 2000  # of each class
     fewest: int = 200  # of each, however many classes there are
-    numbers: int = 2**23  # log-odds of pairs of classes, for all held rows
+    numbers: int = 2**23  # logits of all classes, for all held rows
 
 
 @dataclass(frozen=True, slots=True)

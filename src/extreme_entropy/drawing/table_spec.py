@@ -213,7 +213,7 @@ class TableSpec:
             sampled.content,
             sampled.encoding,
             scaling,
-            (tree,),
+            tree,
             tuple(leaf.features for leaf in drawn),
             held_rows(scaling, by_class, settings.held),
             np.sqrt(importance / importance.mean()),

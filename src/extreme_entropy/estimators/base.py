@@ -351,7 +351,8 @@ class EntropyClassifier(Combinable, NotebookView):
         Returns
         -------
         ndarray of shape (n_samples,), or (n_samples, n_pairs) with more than two classes
-            Projections; with more classes one column for each pair of classes.
+            Projections; with more classes one column for each pair of classes, which in an
+            `ExtremeEntropyClassifier` are the first class with each other one.
         """
         return self._answer(X, "projection")
 

@@ -35,7 +35,7 @@ class BatchSettings:
 
     def worth_a_merge(self, learner: Any) -> int:
         """How many rows are put together: more where sums of many leaves have to be added."""
-        leaves = max(learner.feature_map_.n_leaves) if learner.__sklearn_is_fitted__() else 1
+        leaves = len(learner.feature_map_.leaves) if learner.__sklearn_is_fitted__() else 1
         if leaves == 1:
             return self.rows
         return max(self.rows, min(self.leaf_rows * leaves, self.numbers // learner.n_features_in_))

@@ -81,7 +81,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         The sums of the rows seen in training, by leaf and fold: all that is kept of them, apart
         from what is in `feature_map_` (landmarks, and the sample described in the notes below).
     machine_ : Machine
-        The solved weights of all leaves, and the lines that calibrate them.
+        The solved and calibrated weights of all leaves.
     thresholds_ : ndarray of shape (1,)
         The log-odds at which the decision changes.
     divergence_ : float

@@ -48,7 +48,7 @@ def html_of(classifier: Any) -> str:
     except NotFittedError as error:  # some class has no rows yet
         body = f"<p>{escape(str(error))}</p>"
     else:
-        body = (_one_pair if len(classifier.classes_) == 2 else _many_pairs)(classifier)
+        body = (_one_pair if len(classifier.classes_) == 2 else _many_classes)(classifier)
     return (
         '<div style="display:inline-block;max-width:min(100%,42em);padding:.6em 1em;'
         "overflow-wrap:anywhere;border:1px solid #8888;"
@@ -99,9 +99,8 @@ def _one_pair(classifier: Any) -> str:
     thresholds = [f"{t:.3g}" for t in classifier.thresholds_]
     changes = f"changes at {' and '.join(thresholds)}" if thresholds else "never changes"
     if not hasattr(classifier, "beta_"):
-        leaves = max(classifier.feature_map_.n_leaves)
         return (
-            f'<div style="font-size:.9em">{leaves} {"leaf" if leaves == 1 else "leaves"}. The '
+            f'<div style="font-size:.9em">{_leaves(classifier)}. The '
             f"decision {changes} of their log-odds; divergence {classifier.divergence_:.3g}.</div>"
         )
     shrunk = " and ".join(f"{epsilon:.2g}" for epsilon in classifier.shrinkage_)
@@ -113,8 +112,16 @@ def _one_pair(classifier: Any) -> str:
     )
 
 
-def _many_pairs(classifier: Any) -> str:
+def _leaves(classifier: Any) -> str:
+    n = len(classifier.feature_map_.leaves)
+    return f"{n} {'leaf' if n == 1 else 'leaves'}"
+
+
+def _many_classes(classifier: Any) -> str:
     solved = classifier.machine_
+    if not hasattr(classifier, "beta_"):
+        text = f"{_leaves(classifier)}, with a logit for each class."
+        return f'<div style="font-size:.9em">{text}</div>'
     hardest = int(np.argmin(solved.divergences))
     i, j = solved.pairs[hardest]
     return (

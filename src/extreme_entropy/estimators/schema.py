@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
-from itertools import combinations
 from types import NoneType, UnionType
 from typing import Annotated, Any, Union, get_args, get_origin, get_type_hints
 
@@ -29,7 +28,7 @@ from ..features.feature_settings import FEATURES
 from ..features.kernels import Radial
 from ..features.layers import Features, Part
 from ..features.scaling import Quantile
-from ..machine.machine import Machine
+from ..machine.machine import Machine, all_pairs, with_first
 from ..moments.sketch import RowSketch
 from ..moments.step_sums import StepSums
 from ..moments.summary import ClassCounts, FoldMoments, Summary
@@ -205,29 +204,26 @@ def _is_map(phi: FeatureMap, sizes: Sizes) -> bool:
     pilots, leaves = phi.pilots, phi.leaves
     return (
         sizes["encoded"] == [phi.encoding.size]
-        and bool(phi.trees)
-        and len(leaves) == sum(phi.n_leaves)
+        and len(leaves) == phi.tree.n_leaves
         and (not pilots or [len(pilot) - 1 for pilot in pilots] == [leaf.h for leaf in leaves])
         and (not pilots or sizes["outputs"] == _outputs_of(sizes))
     )
 
 
 def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
-    """Whether φ, sums and machine are of the same columns, trees, leaves and features."""
+    """Whether φ, sums and machine are of the same columns, leaves and features."""
     phi, summary, machine = fitted.feature_map_, fitted.summary_, fitted.machine
     h = [features.h for features in phi.leaves]
     if not fitted.n_features_in_:
         return False
     if isinstance(summary, Summary) and (
-        phi.n_leaves != summary.n_leaves
-        or h != [leaf.h for leaf in summary.leaves]
+        h != [leaf.h for leaf in summary.leaves]
         or any(isinstance(leaf, StepSums) != bool(phi.pilots) for leaf in summary.leaves)
     ):
         return False
     if machine is None:
         return isinstance(summary, Summary)
-    of_machine = [leaf.operators.shape[1] for leaf in machine.leaves]
-    return h == of_machine and len(machine.shares) == len(phi.trees)
+    return h == [leaf.operators.shape[1] for leaf in machine.leaves]
 
 
 LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
@@ -263,7 +259,7 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
     ),
     Tree: ("a tree of later nodes and leaves", _is_tree),
     FeatureMap: (
-        "trees with features, and perhaps a pilot, for each leaf, on columns as they are encoded",
+        "a tree with features, and perhaps a pilot, for each leaf, on columns as they are encoded",
         _is_map,
     ),
     FoldMoments: (
@@ -277,14 +273,10 @@ LAWS: dict[type, tuple[str, Callable[[Any, Sizes], Any]]] = {
     Summary: (
         f"sums of 1 or {N_FOLDS} folds for each leaf",
         lambda part, sizes: (
-            len(part.leaves) == sum(part.n_leaves)
+            bool(part.leaves)
             and part.n_folds in (1, N_FOLDS)
             and all(leaf.n_folds == part.n_folds for leaf in part.leaves)
         ),
-    ),
-    Machine: (
-        "a machine of each pair of classes",
-        lambda part, sizes: part.pairs == tuple(combinations(range(len(part.log_priors)), 2)),
     ),
 }
 
@@ -300,5 +292,11 @@ def check_fitted(parts: dict[str, Any], *, one_leaf: bool) -> None:
     n_pilots = len(fitted.feature_map_.pilots)
     require(n_leaves == 1 or not one_leaf, "feature_map_", "of one leaf", f"of {n_leaves}")
     require(n_pilots == n_leaves * (not one_leaf), "pilots", "one for each leaf, or none", n_pilots)
-    held = n_held if fitted.machine is None else len(fitted.machine.held_out)
+    if fitted.machine is None:
+        return
+    pairs, held = fitted.machine.pairs, len(fitted.machine.held_out)
+    known_pairs = (all_pairs if one_leaf else with_first)(len(fitted.classes_))
+    require(pairs == known_pairs, "pairs", "all" if one_leaf else "those of the first class", pairs)
+    n_ridges = len(fitted.machine.leaves[0].ridges)
+    require(n_ridges == len(pairs) * one_leaf, "ridges", "one for each pair, or none", n_ridges)
     require(held == n_held, "held_out", f"of {n_held} classes", held)

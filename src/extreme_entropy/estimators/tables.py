@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
-from itertools import pairwise
 from operator import add
 from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
@@ -62,14 +61,6 @@ class Summaries:
     def __add__(self, other: Summaries) -> Summaries:
         both = zip(self.leaves, other.leaves, strict=True)
         return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
-
-
-class TreePart(NamedTuple):
-    """Some rows, ready to be added up in the leaves of a tree."""
-
-    leaves: slice  # of all
-    X: Any
-    groups: RowGroups
 
 
 class Table(Source, Protocol):
@@ -238,7 +229,7 @@ class InMemory:
             leaves = self.step_sums(phi, classes, n_folds)
         else:
             leaves = [path[0] for path in self.summarise(phi, classes, n_folds).leaves]
-        return Summary(tuple(leaves), phi.n_leaves, self.sketch(phi.content, classes))
+        return Summary(tuple(leaves), self.sketch(phi.content, classes))
 
     def summarise(
         self,
@@ -256,12 +247,9 @@ class InMemory:
         empty = partial(FoldMoments.empty, len(classes), n_folds)
         totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
         threads = Threads(self.n_jobs)
-        for part in self.parts(phi, classes, n_folds, rule):
-            paths = summarise(
-                leaves[part.leaves], part.X, part.groups, threads, scaled=phi.scaled, sizes=sizes
-            )
-            for i, path in enumerate(paths, part.leaves.start):
-                totals[i] = list(map(add, totals[i], path))
+        for X, groups in self.parts(phi, classes, n_folds, rule):
+            paths = summarise(leaves, X, groups, threads, scaled=phi.scaled, sizes=sizes)
+            totals = [list(map(add, *both)) for both in zip(totals, paths, strict=True)]
             del paths  # or they would stay while the next ones are made
         return Summaries(totals)
 
@@ -270,11 +258,9 @@ class InMemory:
         leaves = [features.in_precision(self.dtype) for features in phi.leaves]
         totals = [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
         threads = Threads(self.n_jobs)
-        for part in self.parts(phi, classes, n_folds):
-            of_leaves, pilots = leaves[part.leaves], phi.pilots[part.leaves]
-            sums = step_sums(of_leaves, pilots, part.X, part.groups, threads, scaled=phi.scaled)
-            for i, more in enumerate(sums, part.leaves.start):
-                totals[i] += more
+        for X, groups in self.parts(phi, classes, n_folds):
+            sums = step_sums(leaves, phi.pilots, X, groups, threads, scaled=phi.scaled)
+            totals = list(map(add, totals, sums))
         return totals
 
     def parts(
@@ -283,21 +269,19 @@ class InMemory:
         classes: Array,
         n_folds: int,
         rule: Callable[[InMemory], Array] | None = None,
-    ) -> Iterator[TreePart]:
-        """Rows in parts that are short enough to be sorted, once for each tree; folds by a rule."""
+    ) -> Iterator[tuple[Any, RowGroups]]:
+        """Rows in parts that are short enough to be sorted, with their groups; folds by a rule."""
         labels, shape, table = self.encode(classes), (len(classes), n_folds), self
         if rule is not None:
             table = replace(self, folds=rule(self))
         elif n_folds > 1:
             table = replace(self, folds=folds_of(self.hashes(phi.content), n_folds))
-        threads, ends = Threads(self.n_jobs), np.cumsum((0, *phi.n_leaves)).tolist()
+        threads = Threads(self.n_jobs)
         for s in row_batches(*self.X.shape):
             batch = table.at(s)
             rows = batch.to_learn(phi)
-            of_trees = zip(pairwise(ends), phi.leaves_of(rows, threads), strict=True)
-            for (first, last), at in of_trees:
-                groups = RowGroups(labels[s], batch.folds, batch.weight, shape, at - first)
-                yield TreePart(slice(first, last), rows, groups)
+            at = phi.leaves_of(rows, threads)
+            yield rows, RowGroups(labels[s], batch.folds, batch.weight, shape, at)
 
 
 @dataclass(frozen=True)

@@ -3,19 +3,17 @@
 The probabilities p of Wu, Lin and Weng (`machine.coupling`) solve Qp = −λ1 with Σp = 1. Then
 (Q + 11ᵀ)p = (1 − λ)1, so that p is the solution of (Q + 11ᵀ)x = 1, divided by its sum. The matrix
 is positive definite, and none of its eigenvalues is small, so that Gauss and Jordan's elimination
-needs no pivots: one step for each class, on all rows at once.
+needs no pivots: one step for each class, on all rows at once. The default's are a softmax.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from ..machine.decision import Curve
 from ..machine.machine import Decision
-from ..tolerances import CERTAIN
+from ..tolerances import CERTAIN, TINY
 from .graph import ROWS, Graph, Tensor
 
 Array = np.ndarray[Any, Any]
@@ -24,13 +22,8 @@ Array = np.ndarray[Any, Any]
 def log_odds(g: Graph, decision: Decision, t: str) -> str:
     """Log-odds, priors included, of the second class of each pair   (n, pairs)."""
     priors = np.array([decision.log_priors[j] - decision.log_priors[i] for i, j in decision.pairs])
-    return curved(g, decision.curves, t, priors)
-
-
-def curved(g: Graph, curves: Sequence[Curve], t: str, shifts: Array) -> str:
-    """Each projection by its own curve, and a shift   (n, curves)."""
-    means = np.array([curve.means for curve in curves])
-    variances = np.array([curve.variances for curve in curves])
+    means = np.array([curve.means for curve in decision.curves])
+    variances = np.array([curve.variances for curve in decision.curves])
     equal = variances[:, 0] == variances[:, 1]  # where squares would cancel
     terms = []
     if equal.any():
@@ -41,13 +34,15 @@ def curved(g: Graph, curves: Sequence[Curve], t: str, shifts: Array) -> str:
         for mean, half in zip(means.T, halves.T, strict=True):
             apart = g("Sub", t, mean)
             terms.append(g("Mul", g("Mul", apart, apart), half))
-    return g("Add", g.sum(terms), shifts + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
+    return g("Add", g.sum(terms), priors + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
 
 
 def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     """p of each class   (n, classes)."""
     if len(decision.pairs) == 1:
         return g.beside([g("Sigmoid", g("Neg", odds)), g("Sigmoid", odds)])
+    if decision.has_logits:
+        return g("Softmax", _logits(g, odds), axis=1)
     k = len(decision.log_priors)
     pairs = np.arange(len(decision.pairs))
     first, second = np.array(decision.pairs).T
@@ -79,6 +74,11 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     return g("Div", p, g.row_sums(p))
 
 
+def _logits(g: Graph, odds: str) -> str:
+    """Log-odds of all classes but the first as logits of all   (n, classes)."""
+    return g.beside([g("Mul", g.columns(odds, [0]), 0.0), odds])
+
+
 def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
     """What decides: log-odds with costs of two classes (n, 1), or ln(C p) of each class.
 
@@ -87,8 +87,9 @@ def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
     if len(decision.pairs) == 1:
         return g("Add", odds, decision.log_costs[1] - decision.log_costs[0])
     if decision.cost_matrix is not None:
-        return g("Neg", g("Log", g("MatMul", p, decision.cost_matrix)))
-    return g("Add", g("Log", p), decision.log_costs)
+        return g("Neg", g("Log", g("Max", g("MatMul", p, decision.cost_matrix), TINY)))
+    log_p = g("LogSoftmax", _logits(g, odds), axis=1) if decision.has_logits else g("Log", p)
+    return g("Add", log_p, decision.log_costs)
 
 
 def largest(g: Graph, scored: str, n_scores: int) -> str:

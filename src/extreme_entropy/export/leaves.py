@@ -1,4 +1,4 @@
-"""A row ↦ its leaf in each tree ↦ projections, averaged over trees, as ONNX operators.
+"""A row ↦ its leaf ↦ projections, as ONNX operators.
 
 Rows of a leaf are gathered, and go through the leaf's own layers; so each row costs as much as in
 Python, whatever the number of leaves.
@@ -13,36 +13,29 @@ import numpy as np
 from ..features.feature_map import FeatureMap, Tree
 from ..features.layers import Features
 from ..machine.machine import Leaf, Machine
-from .answering import curved
 from .features import projected
 from .graph import Graph
 
 Leaves = list[tuple[Features, Leaf]]
 
 
-def averaged(g: Graph, phi: FeatureMap, machine: Machine, z: str) -> str:
-    """Log-odds averaged over trees, of rows scaled in double precision   (n, pairs)."""
-    leaves, weighted = list(zip(phi.leaves, machine.leaves, strict=True)), []
-    single = g.cast(z, g.precision)
-    for tree, share in zip(phi.trees, machine.shares, strict=True):
-        of_tree, leaves = leaves[: tree.n_leaves], leaves[tree.n_leaves :]
-        if not share.any():
-            continue
-        if len(of_tree) == 1:
-            odds = _of_leaf(g, of_tree[0], single)
-        else:
-            odds = _of_tree(g, of_tree, _leaf(g, tree, z), single)
-        weighted.append(g("Mul", odds, share))
-    return g.sum(weighted)  # of which there are some, since shares sum to one
+def projections(g: Graph, phi: FeatureMap, machine: Machine, z: str) -> str:
+    """Projections of rows scaled in double precision   (n, pairs)."""
+    leaves, single = list(zip(phi.leaves, machine.leaves, strict=True)), g.cast(z, g.precision)
+    if len(leaves) == 1:
+        return _of_leaf(g, leaves[0], single)
+    return _of_tree(g, leaves, _leaf(g, phi.tree, z), single)
 
 
 def _of_tree(g: Graph, leaves: Leaves, at: str, z: str) -> str:
-    """Log-odds of rows, each by its own leaf."""
+    """Projections of rows, each by its own leaf."""
     order, odds = [], []
     for place, leaf in enumerate(leaves):
         rows = g.flat(g("NonZero", g("Equal", at, place)))
         order.append(rows)
-        odds.append(g.unless_empty(rows, partial(_of_rows, g, leaf, z, rows), len(leaf[1].shifts)))
+        odds.append(
+            g.unless_empty(rows, partial(_of_rows, g, leaf, z, rows), len(leaf[1].constants))
+        )
     gathered = g.beside(odds, axis=0)
     places = g("Reshape", g.beside(order, axis=0), np.array([-1, 1]))
     return g("ScatterND", gathered, places, gathered)  # back in the order of rows
@@ -53,18 +46,10 @@ def _of_rows(g: Graph, leaf: tuple[Features, Leaf], z: str, rows: str) -> str:
 
 
 def _of_leaf(g: Graph, leaf: tuple[Features, Leaf], z: str) -> str:
-    """ℓ of each pair for the rows of a leaf; by counts alone where it has no machine."""
+    """Projections of the rows of a leaf."""
     features, solved = leaf
-    k, n_pairs = len(solved.columns), len(solved.shifts)
-    if not k:
-        nothing = g.cast(g("Mul", g.columns(z, [0]), g.real(0)), np.float64)
-        return g("Add", nothing, solved.shifts[np.newaxis])
     t = projected(g, features, solved.operators, z)
-    if k == n_pairs:
-        return curved(g, solved.curves, t, solved.shifts)
-    placed = np.eye(n_pairs)[solved.columns]  # some classes are (almost) absent
-    odds = g("MatMul", curved(g, solved.curves, t, np.zeros(k)), placed)
-    return g("Add", odds, solved.shifts[np.newaxis])
+    return g("Add", t, solved.constants) if solved.constants.any() else t
 
 
 def _leaf(g: Graph, tree: Tree, z: str) -> str:

@@ -17,7 +17,7 @@ from .answering import largest, log_odds, probabilities, scores
 from .encoded import InputColumn, Rows, columns_of, encoded, is_coded
 from .features import scaled
 from .graph import ROWS, Graph, Tensor
-from .leaves import averaged
+from .leaves import projections
 
 Array = np.ndarray[Any, Any]
 
@@ -71,7 +71,7 @@ def answers(g: Graph, predictor: Predictor, rows: Rows, *, raw: bool = False) ->
     """
     phi, machine = predictor.feature_map, predictor.machine
     z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows))
-    odds = log_odds(g, machine, averaged(g, phi, machine, z))
+    odds = log_odds(g, machine, projections(g, phi, machine, z))
     p = probabilities(g, machine, odds)
     scored, n = scores(g, machine, odds, p), len(machine.pairs)
     if raw:

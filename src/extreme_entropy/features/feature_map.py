@@ -1,8 +1,7 @@
-"""φ as a whole: x ↦ encoding ↦ scaling ↦ a leaf in each tree ↦ the features of that leaf.
+"""φ as a whole: x ↦ encoding ↦ scaling ↦ a leaf of the tree ↦ the features of that leaf.
 
-φ is drawn once and frozen. A row has one leaf in each tree; a tree that is not cut has one leaf.
+φ is drawn once and frozen. A tree that is not cut has one leaf, as that of the paper's classifiers.
 All leaves share encoding and scaling; what differs is their features, such as landmarks and knots.
-The paper's classifiers have one tree of one leaf, and the default has one tree.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ import numpy as np
 from ..columns.encoding import Encoding
 from ..columns.statistics import N_FOLDS
 from ..engines.threads import Executor, chunks, dense, row_slices, serial
-from ..shapes import SMALLEST, Count, Indices, Numbers
+from ..shapes import SMALLEST, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Scaling
@@ -73,13 +72,13 @@ class HeldRows:
 
 @dataclass(frozen=True, slots=True)
 class FeatureMap:
-    """φ: trees, and the features of each of their leaves."""
+    """φ: a tree, and the features of each of its leaves."""
 
     content: ContentHash
     encoding: Encoding
     scaling: Scaling
-    trees: Annotated[tuple[Tree, ...], Count("trees")]
-    leaves: tuple[Features, ...]  # tree after tree
+    tree: Tree
+    leaves: tuple[Features, ...]
     held: HeldRows  # that probabilities are fitted on; perhaps none
     # The weight of each encoded column, where it was learned.
     relevance: Annotated[Array | None, Numbers("encoded", least=0)] = None
@@ -96,9 +95,9 @@ class FeatureMap:
         features: Features,
         relevance: Array | None = None,
     ) -> FeatureMap:
-        """One tree of one leaf."""
+        """One leaf."""
         held = HeldRows.none(encoding.size)
-        return cls(content, encoding, scaling, (Tree.uncut(),), (features,), held, relevance)
+        return cls(content, encoding, scaling, Tree.uncut(), (features,), held, relevance)
 
     @property
     def d(self) -> int:
@@ -109,11 +108,6 @@ class FeatureMap:
     def h(self) -> int:
         """The number of features, of the leaf that has the most."""
         return max(features.h for features in self.leaves)
-
-    @property
-    def n_leaves(self) -> tuple[int, ...]:
-        """The number of leaves of each tree."""
-        return tuple(tree.n_leaves for tree in self.trees)
 
     @property
     def typical(self) -> Array:
@@ -146,25 +140,18 @@ class FeatureMap:
         return replace(self, held=HeldRows.none(self.encoding.size))
 
     def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
-        """The leaf of each row in each tree, counted through all trees   (trees, n)."""
-        leaves = np.empty((len(self.trees), X.shape[0]), np.intp)
-        leaves[:] = np.arange(len(self.trees))[:, np.newaxis]  # what they are in uncut trees
+        """The leaf of each row   (n,)."""
+        leaves = np.zeros(X.shape[0], np.intp)
 
         def fill(rows: slice) -> None:
             for chunk in chunks(rows.stop - rows.start, X.shape[1]):
                 part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-                Z = self.scaled(dense(X[part]).astype(np.float64, copy=False))
-                leaves[:, part] = self.leaves_of_scaled(Z)
+                leaves[part] = self.tree(self.scaled(dense(X[part]).astype(np.float64, copy=False)))
 
-        if max(self.n_leaves) > 1:
+        if len(self.leaves) > 1:
             for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
                 pass
         return leaves
-
-    def leaves_of_scaled(self, Z: Array) -> Array:
-        """The same of rows that are scaled already, in double precision."""
-        starts = np.cumsum((0, *self.n_leaves[:-1]))
-        return np.stack([start + tree(Z) for start, tree in zip(starts, self.trees, strict=True)])
 
 
 def same(a: Any, b: Any) -> bool:

@@ -1,44 +1,75 @@
 """The solved machine: projections of rows in each leaf, and how they become decisions.
 
-In each tree a row has a leaf, which projects it for each pair of classes by its own operators β and
-makes log-odds of that by its own curves; the row's projection is their average over the trees.
-The machine's own curves turn that into log-odds, which priors and costs are added to. An Extreme
-Entropy Machine is one leaf whose projection βᵀφ(x) is left as it is; its curves are Gaussians.
+A leaf projects its rows by its own operators β and constants, once for each of some pairs of
+classes. The machine's curves turn projections into log-odds, which priors and costs are added to.
 
-More than two classes are solved pair by pair, and their log-odds are coupled into probabilities
-that sum to one.
+With more than two classes, an Extreme Entropy Machine is solved for every pair, and the log-odds
+are coupled into probabilities that sum to one. The default has logits of classes, whose differences
+from that of the first class are all there is to know: it has the pairs of the first class with each
+other one, and probabilities are the softmax.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, Self
+from itertools import combinations
+from typing import Annotated, Any, NamedTuple, Self
 
 import numpy as np
-from scipy.special import expit, log_expit
+from scipy.special import expit, log_expit, log_softmax, softmax
 
 from ..columns.statistics import worth
-from ..shapes import FINITE, LARGEST_LOG, Count, Indices, Logs, Numbers, OneOf
+from ..shapes import FINITE, LARGEST_LOG, Count, Logs, Numbers, OneOf
 from ..tolerances import TINY
 from .coupling import couple, mean_slopes
-from .decision import Curve, divergence
+from .decision import Curve, Line, divergence
 
 Array = np.ndarray[Any, Any]
 Diagnostic = Annotated[str, OneOf("degenerate", "one row", "not cross-fitted")]
+Pairs = tuple[tuple[int, int], ...]
+
+
+def all_pairs(n_classes: int) -> Pairs:
+    """Every two classes, the first of them first."""
+    return tuple(combinations(range(n_classes), 2))
+
+
+def with_first(n_classes: int) -> Pairs:
+    """The first class with each other one."""
+    return tuple((0, c) for c in range(1, n_classes))
+
+
+class Contrast(NamedTuple):
+    """What separates two classes."""
+
+    weights: Array  # of the projections, which make one value of them   (pairs,)
+    curve: Curve  # from that value to log-odds
+    bias: float  # what priors and costs add to the log-odds of the second class
+
+    @property
+    def thresholds(self) -> Array:
+        """The values at which the decision changes."""
+        return self.curve.thresholds(self.bias)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What turns the projections of each pair of classes into probabilities and decisions."""
+    """What turns the projections of pairs of classes into probabilities and decisions."""
 
-    # (negative, positive) class of each; and from the projection to log-odds.
-    pairs: Annotated[tuple[tuple[int, int], ...], Count("pairs")]
+    # (negative, positive) class of each: all pairs, or those of the first class; and from the
+    # projection to log-odds.
+    pairs: Annotated[Pairs, Count("pairs")]
     curves: Annotated[tuple[Curve, ...], Count("pairs")]
     log_priors: Annotated[Array, Logs("classes", most=LARGEST_LOG)]  # ln π
     log_costs: Annotated[Array, Logs("classes")]  # ln C
     # Costs of taking class i for class j, where they differ by j.
     cost_matrix: Annotated[Array | None, Numbers("classes", "classes", least=0, most=FINITE)] = None
     diagnostics: tuple[Diagnostic, ...] = ()  # what the user is warned about
+
+    @property
+    def has_logits(self) -> bool:
+        """Whether there are pairs of the first class alone, which make logits of all classes."""
+        return len(self.pairs) == len(self.log_priors) - 1
 
     @property
     def divergences(self) -> Array:
@@ -48,11 +79,22 @@ class Decision:
     @property
     def thresholds(self) -> tuple[Array, ...]:
         """The projections at which each pair's decision changes, costs and priors included."""
-        return tuple(curve.thresholds(self.bias(p)) for p, curve in enumerate(self.curves))
+        return tuple(self.contrast(i, j).thresholds for i, j in self.pairs)
 
-    def bias(self, pair: int) -> float:
-        """What priors and costs add to the log-odds of the second class of a pair."""
-        i, j = self.pairs[pair]
+    def contrast(self, i: int, j: int) -> Contrast:
+        """What separates class i from a later class j, which counts as the second."""
+        weights = np.zeros(len(self.pairs))
+        if (i, j) in self.pairs:
+            pair = self.pairs.index((i, j))
+            weights[pair], curve = 1.0, self.curves[pair]
+        else:  # both beside the first class, by straight lines of slope 1
+            weights[[j - 1, i - 1]] = 1.0, -1.0
+            spread = (self.curves[i - 1].variances[0] + self.curves[j - 1].variances[0]) / 2
+            curve = Line(1.0, spread)
+        return Contrast(weights, curve, self._bias(i, j))
+
+    def _bias(self, i: int, j: int) -> float:
+        """What priors and costs add to the log-odds of class j beside class i."""
         if self.cost_matrix is None:
             costs = self.log_costs[j] - self.log_costs[i]
         else:
@@ -85,6 +127,8 @@ class Decision:
         odds = self.log_odds(projections)
         if len(self.pairs) == 1:
             return np.column_stack([log_expit(-odds[:, 0]), log_expit(odds[:, 0])])
+        if self.has_logits:
+            return log_softmax(_with_zero(odds), axis=1)
         return couple(odds, self.pairs, len(self.log_priors))
 
     def probabilities(self, projections: Array) -> Array:
@@ -102,7 +146,8 @@ class Decision:
         if len(self.pairs) == 1:
             return self.log_odds(projections)[:, 0] + (self.log_costs[1] - self.log_costs[0])
         if self.cost_matrix is not None:
-            return -np.log(self.probabilities(projections) @ self.cost_matrix)
+            expected = self.probabilities(projections) @ self.cost_matrix
+            return -np.log(np.maximum(expected, TINY))
         return self.log_probabilities(projections) + self.log_costs
 
     def mean_slopes(self, start: Array, end: Array) -> Array:
@@ -113,38 +158,40 @@ class Decision:
         if len(self.pairs) == 1:
             return slopes
         odds, odds_at_end = self.log_odds(start), self.log_odds(end)
+        if self.has_logits:
+            return _mean_slopes_of_softmax(odds, odds_at_end) * slopes
         return mean_slopes(odds, odds_at_end, self.pairs, len(self.log_priors)) * slopes
+
+
+def _with_zero(odds: Array) -> Array:
+    """Log-odds of all classes but the first as logits of all   (n, classes)."""
+    return np.concatenate([np.zeros((len(odds), 1)), odds], axis=1)
+
+
+def _mean_slopes_of_softmax(start: Array, end: Array, steps: int = 8) -> Array:
+    """The mean of ∂ ln p / ∂ odds = 1{c = j} − p_j from some odds to others   (n, classes, j)."""
+    total = np.zeros_like(start)
+    for step in range(steps):
+        total += softmax(_with_zero(start + (step + 0.5) / steps * (end - start)), axis=1)[:, 1:]
+    return np.eye(start.shape[1] + 1)[:, 1:] - (total / steps)[:, np.newaxis]
 
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """The operators of a leaf, for the pairs of classes that have rows enough there."""
+    """A row's projections in a leaf, βᵀφ(x) + a constant for each pair of classes."""
 
-    operators: Annotated[Array, Numbers("k", "h")]  # β of each such pair
-    # Where it is among all pairs.
-    columns: Annotated[Array, Indices("k", below="pairs", increasing=True)]
-    # From βᵀφ(x) to what it adds to the projection of a row.
-    curves: Annotated[tuple[Curve, ...], Count("k")]
-    shifts: Annotated[Array, Logs("pairs")]  # what counts of rows add for each pair of all
-    shrinkage: Annotated[Array, Numbers(None, least=0, most=1)]  # ε of each class
-    ridges: Annotated[Array, Numbers("k")]  # added to Σ's diagonal
-
-    def projections(self, by_operators: Array) -> Array:
-        """The projections of rows from those by the leaf's operators (n, k)   (n, pairs)."""
-        projections = np.empty((len(by_operators), len(self.shifts)))
-        projections[:] = self.shifts
-        for p, curve, t in zip(self.columns.tolist(), self.curves, by_operators.T, strict=True):
-            projections[:, p] += curve.log_ratio(t.astype(np.float64, copy=False))
-        return projections
+    operators: Annotated[Array, Numbers("pairs", "h")]  # β of each pair
+    constants: Annotated[Array, Logs("pairs")]
+    # ε of each class, and what was added to Σ's diagonal for each pair; of the paper's classifiers.
+    shrinkage: Annotated[Array, Numbers(None, least=0, most=1)]
+    ridges: Annotated[Array, Numbers(None)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine(Decision):
     """A solved machine: everything that turns features into probabilities and decisions."""
 
-    leaves: tuple[Leaf, ...]  # tree after tree
-    # How much each tree counts for each pair.
-    shares: Annotated[Array, Numbers("trees", "pairs", least=0, most=1)]
+    leaves: tuple[Leaf, ...]
     # Held-out ln p of the own class of rows kept with φ, under equal priors, and how often each
     # came: increasing, for each class; none where no rows are kept.
     held_out: tuple[Annotated[Array, Numbers(None, 2)], ...] = ()

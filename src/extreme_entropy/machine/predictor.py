@@ -37,39 +37,20 @@ def are_few(n: int) -> bool:
 class ReadyLeaf:
     """A leaf in single or double precision, with β folded into its hidden layers."""
 
-    leaf: Leaf
     features: Features
     operators: list[Array]
-    share: Array  # how much its tree counts for each pair   (pairs,)
-
-    def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
-        """What the leaf adds to the projections of scaled rows   (n, pairs)."""
-        projections = np.empty((len(Z), 0))
-        if self.leaf.curves:
-            projections = self.features.project(Z, self.operators, buffers)
-        return self.share * self.leaf.projections(projections)
-
-
-@dataclass(frozen=True, slots=True)
-class Ready:
-    """All leaves in one precision; trees that do not count are left out of `uncut` and `cut`."""
-
-    leaves: list[ReadyLeaf]
-    uncut: list[ReadyLeaf]  # of trees that have one leaf
-    cut: list[int]  # trees that have more
+    constants: Array
 
     @classmethod
-    def of(cls, phi: FeatureMap, machine: Machine, dtype: np.dtype[Any]) -> Ready:
+    def of(cls, features: Features, leaf: Leaf, dtype: np.dtype[Any]) -> ReadyLeaf:
         """Whitening is folded into β, so that a row costs one layer and one product."""
-        shares, leaves = np.repeat(machine.shares, phi.n_leaves, axis=0), []
-        for leaf, features, share in zip(machine.leaves, phi.leaves, shares, strict=True):
-            hidden = Features(tuple(replace(part, whitening=None) for part in features.parts))
-            operators = features.folded(leaf.operators, dtype)
-            leaves.append(ReadyLeaf(leaf, hidden.in_precision(dtype), operators, share))
-        first, sizes = np.cumsum((0, *phi.n_leaves)), phi.n_leaves
-        counted = [t for t, share in enumerate(machine.shares) if share.any()]
-        uncut = [leaves[first[t]] for t in counted if sizes[t] == 1]
-        return cls(leaves, uncut, [t for t in counted if sizes[t] > 1])
+        hidden = Features(tuple(replace(part, whitening=None) for part in features.parts))
+        operators = features.folded(leaf.operators, dtype)
+        return cls(hidden.in_precision(dtype), operators, leaf.constants)
+
+    def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
+        """The projections of scaled rows   (n, pairs)."""
+        return self.features.project(Z, self.operators, buffers) + self.constants
 
 
 @dataclass(frozen=True)
@@ -81,12 +62,13 @@ class Predictor:
     classes: Array
     # By precision, when first needed: most predictors see rows of one. Priors and costs change none
     # of it, so that the same leaves serve under others (`replace`).
-    ready: dict[str, Ready] = field(default_factory=dict, repr=False)
+    ready: dict[str, list[ReadyLeaf]] = field(default_factory=dict, repr=False)
 
-    def in_precision(self, dtype: np.dtype[Any]) -> Ready:
+    def in_precision(self, dtype: np.dtype[Any]) -> list[ReadyLeaf]:
         """The leaves in this precision."""
         if dtype.char not in self.ready:
-            self.ready[dtype.char] = Ready.of(self.feature_map, self.machine, dtype)
+            both = zip(self.feature_map.leaves, self.machine.leaves, strict=True)
+            self.ready[dtype.char] = [ReadyLeaf.of(*leaf, dtype) for leaf in both]
         return self.ready[dtype.char]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -94,40 +76,35 @@ class Predictor:
         return {**self.__dict__, "ready": {}}
 
     def project(self, X: Any, execute: Executor = serial) -> Array:
-        """Projections of rows, averaged over trees, for each pair of classes   (n, pairs)."""
-        n, ready = X.shape[0], self.in_precision(X.dtype)
-        total = np.zeros((n, len(self.machine.pairs)))
+        """Projections of rows, each by its own leaf, for each pair of classes   (n, pairs)."""
+        n, leaves = X.shape[0], self.in_precision(X.dtype)
         if are_few(n):
             execute = serial
-            if not ready.cut:  # one chunk: what is left is the cost of the calls themselves
-                Z = self.feature_map.scaled(dense(X))
-                for leaf in ready.uncut:
-                    total += leaf(Z)
-                return total
-        if ready.uncut:
-            tasks = [partial(self._add, total, X, s, ready.uncut) for s in row_slices(n)]
-            for _ in execute(tasks):
-                pass
-        at = self.feature_map.leaves_of(X, execute) if ready.cut else ()
-        for tree in ready.cut:
-            of_leaves = _rows_of_leaves(at[tree])
-            tasks = [partial(self._add, total, X, rows, [ready.leaves[i]]) for i, rows in of_leaves]
-            for _ in execute(tasks):
-                pass
-        return total
+            if len(leaves) == 1:  # one chunk: what is left is the cost of the calls themselves
+                return leaves[0](self.feature_map.scaled(dense(X)))
+        projections = np.empty((n, len(self.machine.pairs)))
+        at = self.feature_map.leaves_of(X, execute)
+        tasks = (partial(self._fill, projections, X, *task) for task in self._tasks(at))
+        for _ in execute(tasks):
+            pass
+        return projections
 
-    def _add(self, total: Array, X: Any, rows: slice | Array, leaves: list[ReadyLeaf]) -> None:
-        """Add what leaves add to the projections of rows: the work of one task."""
-        X = X[rows]
-        parts = chunks(*X.shape, max(leaf.features.h for leaf in leaves))
-        n = parts[0].stop if len(parts) > 1 else 0
-        buffers = [leaf.features.buffers(n, X.dtype) if n else None for leaf in leaves]
-        added = np.zeros((X.shape[0], total.shape[1]))
-        for chunk in parts:
-            Z = self.feature_map.scaled(dense(X[chunk]))
-            for leaf, memory in zip(leaves, buffers, strict=True):
-                added[chunk] += leaf(Z, memory)
-        total[rows] += added
+    def _tasks(self, at: Array) -> Iterator[tuple[slice | Array, int]]:
+        """The rows and the leaf of each task, where each row has such a leaf."""
+        if len(self.machine.leaves) == 1:
+            yield from ((s, 0) for s in row_slices(len(at)))
+            return
+        order = np.argsort(at, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(at[order])) + 1) if len(at) else ():
+            yield from ((rows[s], int(at[rows[0]])) for s in row_slices(len(rows)))
+
+    def _fill(self, projections: Array, X: Any, rows: slice | Array, leaf: int) -> None:
+        """Write the projections of rows of a leaf: the work of one task."""
+        X, ready = X[rows], self.in_precision(X.dtype)[leaf]
+        parts = chunks(*X.shape, ready.features.h)
+        buffers = ready.features.buffers(parts[0].stop, X.dtype) if len(parts) > 1 else None
+        found = [ready(self.feature_map.scaled(dense(X[chunk])), buffers) for chunk in parts]
+        projections[rows] = np.concatenate(found) if len(found) > 1 else found[0]
 
     def explain(self, X: Any, execute: Executor = serial) -> Array:
         """What each column adds to the scores of checked rows   (n, d) or (n, classes, d)."""
@@ -139,15 +116,6 @@ class Predictor:
         if isinstance(kind, ClassesInSet):
             return self.machine.in_set(projections, kind.miss)
         return answer(self.machine, self.classes, kind, projections)
-
-
-def _rows_of_leaves(leaves: Array) -> Iterator[tuple[int, Array]]:
-    """The leaf and rows of each task, where each row has such a leaf."""
-    order = np.argsort(leaves, kind="stable")
-    runs = np.split(order, np.flatnonzero(np.diff(leaves[order])) + 1)
-    for rows in runs if len(leaves) else ():
-        for s in row_slices(len(rows)):
-            yield int(leaves[rows[0]]), rows[s]
 
 
 def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) -> Array:

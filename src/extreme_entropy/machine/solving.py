@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +20,11 @@ import numpy as np
 from ..engines.threads import Executor, serial
 from ..moments.summary import ClassMoments, FoldMoments, without
 from ..tolerances import PROJECTION_ROUNDING, VARIANCE_FLOOR, WEIGHT_ROUNDING
-from .decision import GaussianPair, Line
-from .machine import Leaf, Machine
+from .decision import GaussianPair
+from .machine import Leaf, Machine, Pairs, all_pairs
 from .operator import Ridge, Shrunk, error_of, operators_of, shrink
 
 Array = np.ndarray[Any, Any]
-Pairs = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +70,7 @@ def solve(
     k = len(solution.pairs)
     leaf = Leaf(
         operators=solution.operators,
-        columns=np.arange(k),
-        curves=(Line(1.0),) * k,
-        shifts=np.zeros(k),
+        constants=np.zeros(k),
         shrinkage=solution.shrinkage,
         ridges=solution.ridges,
     )
@@ -85,7 +81,6 @@ def solve(
         log_costs=log_costs,
         diagnostics=solution.diagnostics,
         leaves=(leaf,),
-        shares=np.ones((1, k)),
     )
 
 
@@ -106,7 +101,7 @@ def solve_moments(moments: FoldMoments, method: Method, execute: Executor = seri
         held_out=held_out if method.cross_fitted else None,
         fewest_folds=method.fewest_folds,
     )
-    pairs = tuple(combinations(range(len(classes)), 2))
+    pairs = all_pairs(len(classes))
     solved = [solve_pair(p, classes[i], classes[j]) for p, (i, j) in enumerate(pairs)]
     middles = np.array([pair.middle for pair in solved])
     return Solution(
@@ -211,7 +206,7 @@ def project_fold(
     for total, folds in zip(totals, moments.cells, strict=True):
         rest = without(total, [folds[fold]], (*folds[:fold], *folds[fold + 1 :]))
         outside.append(shrink(rest, method.shrinkage))
-    pairs, ridges = list(combinations(range(len(totals)), 2)), method.ridges
+    pairs, ridges = all_pairs(len(totals)), method.ridges
     shape = len(ridges), len(pairs)
     n, means, variances = np.zeros((3, *shape, 2))
     operators, middles = np.zeros((*shape, moments.h)), np.zeros(shape)

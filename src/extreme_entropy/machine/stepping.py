@@ -21,7 +21,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +33,7 @@ from ..moments.step_sums import StepSums
 from ..moments.summary import Summary
 from ..tolerances import EPS, NEWTON_CHANGE, NEWTON_STEP, SINGULAR, SUM_MARGIN
 from .decision import Line
-from .machine import Leaf, Machine
+from .machine import Leaf, Machine, Pairs, with_first
 from .solving import is_one_row
 
 Array = np.ndarray[Any, Any]
@@ -90,8 +89,8 @@ def solve_steps(
     )
     solved = list(execute(partial(solve, leaf, prior) for leaf in sums))
     logits = _held_logits(phi, solved, len(totals))
-    pairs = list(combinations(range(len(totals)), 2))
-    [at] = phi.leaves_of_scaled(phi.held.Z)
+    pairs = with_first(len(totals))
+    at = phi.tree(phi.held.Z)
     leaves, calibrated = [], np.zeros_like(logits)
     is_folded = (summary.counts > 0).sum(axis=1).min() >= settings.fewest_folds
     for i, part in enumerate(solved):
@@ -99,7 +98,14 @@ def solve_steps(
         line = fit_line(logits[inside], _at(phi.held, inside), phi.held, totals, settings)
         calibrated[at == i] = line.slope * logits[at == i] + line.constants
         constants = np.log(totals) if is_blank else line.slope * _constants(part) + line.constants
-        leaves.append(_leaf(part, line.slope, constants - np.log(totals), pairs))
+        leaves.append(
+            Leaf(
+                operators=_by_pair(line.slope * _as_logits(part.theta[:-1]), pairs).T,
+                constants=_by_pair((constants - np.log(totals))[np.newaxis], pairs)[0],
+                shrinkage=np.empty(0),
+                ridges=np.empty(0),
+            )
+        )
     diagnostics = []
     if is_one_row(summary.effective_rows).any():
         diagnostics.append("one row")
@@ -112,13 +118,12 @@ def solve_steps(
         Line(1.0, _variance(projections[:, p], phi.held, pair)) for p, pair in enumerate(pairs)
     )
     machine = Machine(
-        pairs=tuple(pairs),
+        pairs=pairs,
         curves=curves,
         log_priors=log_priors,
         log_costs=log_costs,
         diagnostics=tuple(diagnostics),
         leaves=tuple(leaves),
-        shares=np.ones((1, len(pairs))),
     )
     return replace(machine, held_out=_true_class_scores(machine, projections, phi.held))
 
@@ -178,7 +183,7 @@ def _held_logits(phi: FeatureMap, solved: Sequence[SteppedLeaf], n_classes: int)
     """Logits of the rows kept with φ, each by θ₋ₖ without its own fold   (m, classes)."""
     held = phi.held
     logits = np.zeros((len(held.Z), n_classes))
-    [at] = phi.leaves_of_scaled(held.Z)
+    at = phi.tree(held.Z)
     for i in np.unique(at):
         inside, by_fold = np.flatnonzero(at == i), solved[i].by_fold
         for s in chunks(len(inside), phi.leaves[i].h):
@@ -241,16 +246,10 @@ def fit_line(
     current = value(at)
     for _ in range(settings.most_steps if len(logits) else 0):
         p = softmax(at[0] * logits + at[1:] + shift, axis=1)
-        # Derivatives of all logits by a and the constants: (n, classes, 1 + classes).
-        slopes = np.concatenate(
-            [logits[:, :, np.newaxis], np.broadcast_to(np.eye(k), (len(logits), k, k))], axis=2
-        )[:, :, free]
-        mean = np.einsum("nc,ncj->nj", p, slopes)
-        gradient = np.einsum("n,nc,ncj->j", weight, p - y, slopes)
-        hessian = np.einsum("n,nc,nci,ncj->ij", weight, p, slopes, slopes, optimize=True)
-        hessian -= (mean * weight[:, np.newaxis]).T @ mean
-        gradient += (precision * (at - start))[free]
-        step = np.linalg.solve(hessian + np.diag(precision[free]), gradient)
+        gradient, hessian = _derivatives(logits, p, y, weight)
+        gradient += precision * (at - start)
+        hessian += np.diag(precision)
+        step = np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
         while True:
             trial = at.copy()
             trial[free] -= step
@@ -263,24 +262,24 @@ def fit_line(
     return CalibrationLine(max(float(at[0]), settings.least_slope), at[1:])
 
 
+def _derivatives(logits: Array, p: Array, y: Array, weight: Array) -> tuple[Array, Array]:
+    """The gradient and Hessian of Σ w · −ln p by the slope and the constants   (1 + classes, …)."""
+    weighted, misses = weight[:, np.newaxis] * p, weight[:, np.newaxis] * (p - y)
+    gradient = np.append((misses * logits).sum(), misses.sum(axis=0))
+    about = logits - (p * logits).sum(axis=1, keepdims=True)
+    hessian = np.empty((len(gradient), len(gradient)))
+    hessian[0, 0] = (weighted * about**2).sum()
+    hessian[0, 1:] = hessian[1:, 0] = (weighted * about).sum(axis=0)
+    hessian[1:, 1:] = np.diag(weighted.sum(axis=0)) - weighted.T @ p
+    return gradient, hessian
+
+
 def _constants(part: SteppedLeaf) -> Array:
     """Those of the logits of a leaf   (classes,)."""
     return _as_logits(part.theta[-1:])[0]
 
 
-def _leaf(part: SteppedLeaf, slope: float, constants: Array, pairs: list[tuple[int, int]]) -> Leaf:
-    """A leaf that projects rows to the log-odds of each pair of classes, if equally frequent."""
-    return Leaf(
-        operators=_by_pair(_as_logits(part.theta[:-1]), pairs).T,
-        columns=np.arange(len(pairs)),
-        curves=(Line(slope),) * len(pairs),
-        shifts=_by_pair(constants[np.newaxis], pairs)[0],
-        shrinkage=np.empty(0),
-        ridges=np.ones(len(pairs)),
-    )
-
-
-def _by_pair(logits: Array, pairs: list[tuple[int, int]]) -> Array:
+def _by_pair(logits: Array, pairs: Pairs) -> Array:
     """The difference of each pair of columns   (n, pairs)."""
     first, second = np.array(pairs).T
     return logits[:, second] - logits[:, first]

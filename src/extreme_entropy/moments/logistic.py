@@ -2,9 +2,10 @@
 
 Two classes have one column of log-odds, those of the second class. More classes have a logit each:
 
-    p = softmax(f),   w = Σ_c p_c(1 − p_c)
+    p = softmax(f),   w = min(Σ_c p_c(1 − p_c), max_c p_c)
 
-where w bounds the curvature of the loss in any direction. With two classes w is p(1 − p).
+where w bounds the curvature of the loss in any direction, by its trace and by p itself. With two
+classes w is p(1 − p).
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ def probabilities(odds: Array) -> Array:
 
 def weights_of(p: Array) -> Array:
     """w, the weight of each row in G   (n,)."""
-    return np.einsum("ij,ij->i", p, 1 - p)
+    trace = np.einsum("ij,ij->i", p, 1 - p)
+    return trace if p.shape[1] == 1 else np.minimum(trace, p.max(axis=1))
 
 
 def log_losses(odds: Array, targets: Array) -> Array:

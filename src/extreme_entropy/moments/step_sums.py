@@ -7,8 +7,8 @@ A pilot θ₀, fitted on sampled rows and frozen with φ, gives each row the log
 
 from which θ = (G + Λ)⁻¹b for any penalty Λ: the normal equations of the working responses
 f₀ + (y − p)/w. From a √n-consistent pilot, one step is asymptotically as good as the maximum of the
-likelihood (Le Cam). With more than two classes, σ is the softmax, w = Σ_c p_c(1 − p_c), and all
-classes share G; each has its own b. Two classes have one column, that of the second.
+likelihood (Le Cam). With more than two classes, σ is the softmax, and all classes share G with the
+w of `logistic.py`; each has its own b. Two classes have one column, that of the second.
 
 G and b are sums over rows, kept by leaf and fold: a commutative monoid, like the moments
 (`summary.py`). Features are bounded, so nothing needs to be centred.

@@ -25,7 +25,7 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from ..columns.statistics import effective
-from ..shapes import LARGEST_SUM, SMALLEST, Count, Indices, Numbers, Unscaled
+from ..shapes import LARGEST_SUM, SMALLEST, Count, Numbers, Unscaled
 from ..tolerances import EPS, NEGLIGIBLE_ERROR, SUM_MARGIN
 from .sketch import NO_ROWS, RowSketch
 from .step_sums import StepSums
@@ -175,18 +175,14 @@ class FoldMoments:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Summary:
-    """All that a fit keeps of its rows: the sums in each leaf, tree after tree.
-
-    Every tree has all rows.
-    """
+    """All that a fit keeps of its rows: the sums in each leaf."""
 
     leaves: tuple[FoldMoments | StepSums, ...]
-    n_leaves: Annotated[tuple[Annotated[int, Indices(least=1)], ...], Count("trees")] = (1,)
     rows: RowSketch = NO_ROWS  # that were learnt, where somebody may want to forget some
 
     def __repr__(self) -> str:
         n, h = self.counts.sum(axis=1).tolist(), max(leaf.h for leaf in self.leaves)
-        shape = f"n_folds={self.n_folds}, n_leaves={self.n_leaves}, n_features={h}"
+        shape = f"n_folds={self.n_folds}, n_leaves={len(self.leaves)}, n_features={h}"
         return f"Summary(rows_by_class={n}, {shape})"
 
     @property
@@ -207,25 +203,23 @@ class Summary:
     @property
     def counts(self) -> Array:
         """Rows of each class in each fold   (n_classes, n_folds)."""
-        return sum((leaf.counts for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
+        return sum((leaf.counts for leaf in self.leaves), np.zeros(()))
 
     @property
     def effective_rows(self) -> Array:
         """How many rows those of each class are worth   (n_classes,)."""
-        squares = sum((leaf.squares for leaf in self.leaves[: self.n_leaves[0]]), np.zeros(()))
+        squares = sum((leaf.squares for leaf in self.leaves), np.zeros(()))
         return np.array(list(map(effective, self.counts.sum(axis=1), squares)))
 
     def __add__(self, other: Summary) -> Summary:
-        leaves = tuple(map(add, self.leaves, other.leaves))
-        return Summary(leaves, self.n_leaves, self.rows + other.rows)
+        return Summary(tuple(map(add, self.leaves, other.leaves)), self.rows + other.rows)
 
     def __sub__(self, other: Summary) -> Summary:
-        leaves = tuple(map(sub, self.leaves, other.leaves))
-        return Summary(leaves, self.n_leaves, self.rows - other.rows)
+        return Summary(tuple(map(sub, self.leaves, other.leaves)), self.rows - other.rows)
 
     def emptied(self) -> Summary:
         """The summary of no rows, of the same shape."""
-        return Summary(tuple(leaf.emptied() for leaf in self.leaves), self.n_leaves)
+        return Summary(tuple(leaf.emptied() for leaf in self.leaves))
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,10 +91,5 @@ def predictor_of(classifier: Any) -> Predictor:
 
 
 def project_rows(classifier: Any, X: Any) -> Array:
-    """Checked rows projected for all pairs of classes  (n, pairs)."""
+    """Checked rows projected for the pairs of the machine  (n, pairs)."""
     return predictor_of(classifier).project(X)
-
-
-def log_odds_bias(classifier: Any, pair: int = 0) -> float:
-    """What priors and costs add to the log-odds of the second class of a pair."""
-    return float(classifier.machine_.bias(pair))

@@ -18,7 +18,7 @@ from scipy.special import expit
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
-from .drawn_rows import class_position, inputs_to_draw, log_odds_bias, project_rows
+from .drawn_rows import class_position, inputs_to_draw, project_rows
 from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, ring, title_and_legend
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ class OperatingDisplay:
                 hits / int(truth.sum()),
                 hits / (hits + alarms) if hits + alarms else float("nan"),
             ),
-            limit=float(expit(frequency - sign * log_odds_bias(classifier))),
+            limit=float(expit(frequency - sign * classifier.machine_.contrast(0, 1).bias)),
             share=float(truth.mean()),
             name=str(classifier.classes_[positive]),
             floors=(0.5 / float((~truth).sum()), float(least) / 2) if rare else None,

@@ -10,7 +10,8 @@ from scipy.stats import norm
 
 from ..errors import InputError
 from ..machine.decision import GaussianPair
-from .drawn_rows import inputs_to_draw, log_odds_bias, project_rows
+from ..machine.machine import all_pairs
+from .drawn_rows import inputs_to_draw, project_rows
 from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
 if TYPE_CHECKING:
@@ -105,12 +106,13 @@ class ProjectionDisplay(OnePanel):
         y : array-like of shape (n_samples,)
             Their labels. Rows of other classes than the pair's are left out.
         pair : int, default=0
-            Which two of more than two classes, as an index into `machine_.pairs`.
+            Which two of more than two classes: 0 is the first and the second, 1 the first and the
+            third, and so on, as in `itertools.combinations(classes_, 2)`.
         ax, bins, regions
             As for `plot`.
         """
         classifier, X, labels = inputs_to_draw(estimator, X, y, cls.__name__)
-        pairs = classifier.machine_.pairs
+        machine, pairs = classifier.machine_, all_pairs(len(classifier.classes_))
         if not 0 <= pair < len(pairs):
             names = [tuple(classifier.classes_[list(two)].tolist()) for two in pairs]
             raise InputError(
@@ -118,7 +120,8 @@ class ProjectionDisplay(OnePanel):
                 f"The pairs are, in this order, {names[:10]}{' …' if len(names) > 10 else ''}."
             )
         rows = np.flatnonzero(np.isin(labels, pairs[pair]))
-        projections = project_rows(classifier, X[rows])[:, pair] if len(rows) else rows
+        weights = machine.contrast(*pairs[pair]).weights
+        projections = project_rows(classifier, X[rows]) @ weights if len(rows) else rows
         display = cls.from_projections(classifier, projections, labels[rows], pair=pair)
         return display.plot(ax, bins=bins, regions=regions)
 
@@ -137,10 +140,10 @@ class ProjectionDisplay(OnePanel):
         labels : ndarray of int of shape (n_samples,)
             Positions in `classes_`. Rows of other classes than the pair's are left out.
         pair : int, default=0
-            Index into `machine_.pairs`.
+            As for `from_estimator`.
         """
-        machine = classifier.machine_
-        i, j = machine.pairs[pair]
+        i, j = all_pairs(len(classifier.classes_))[pair]
+        contrast = classifier.machine_.contrast(i, j)
         for c in (i, j):
             if not (labels == c).any():
                 raise InputError(
@@ -151,12 +154,12 @@ class ProjectionDisplay(OnePanel):
         return cls(
             projections=projections[rows],
             positive=labels[rows] == j,
-            means=np.array(machine.curves[pair].means),
-            variances=np.array(machine.curves[pair].variances),
-            thresholds=machine.thresholds[pair],
+            means=np.array(contrast.curve.means),
+            variances=np.array(contrast.curve.variances),
+            thresholds=contrast.thresholds,
             class_names=(str(classifier.classes_[i]), str(classifier.classes_[j])),
-            bias=log_odds_bias(classifier, pair),
-            gaussian=machine.curves[pair].is_gaussian,
+            bias=contrast.bias,
+            gaussian=contrast.curve.is_gaussian,
         )
 
     def plot(self, ax: Axes | None = None, *, bins: Any = 30, regions: bool = True) -> Self:

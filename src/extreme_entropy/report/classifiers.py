@@ -7,14 +7,13 @@ Whatever it is, it gives each row and pair of classes a value t, and decides bet
 A classifier of this library has its projection as t and the log-ratio of two Gaussians as r. Of any
 other only probabilities p are known, learnt where classes had frequencies that it does not tell.
 They are taken for those of the rows, n₊ and n₋: t = ln(p₊/p₋) − ln(n₊/n₋), r(t) = t, and π are the
-frequencies of the rows. That is the log-ratio of two Gaussians of variance 1 at ±½, so that all
-pictures and the closed form of costs are the same for both.
+frequencies of the rows. With more than two classes, there is such a t for the first class with each
+other one. So all pictures and the closed form of costs are the same for both.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from sklearn.utils.validation import check_is_fitted
 from ..errors import InputError
 from ..estimators.inputs import check_x
 from ..features.content import keys_of
-from ..machine.decision import GaussianPair
-from ..machine.machine import Decision
+from ..machine.decision import Line
+from ..machine.machine import Decision, with_first
 from ..machine.predictor import Predictor
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..pipelines import last_step
@@ -35,7 +34,6 @@ from .rows import as_rows, column_as_array, column_names, with_column_of
 Array = np.ndarray[Any, Any]
 
 LEAST_PROBABILITY = 1e-12  # so that log-odds stay finite
-STRAIGHT = GaussianPair((-0.5, 0.5), (1.0, 1.0))  # of which the log-ratio is t itself
 
 
 def reported(estimator: Any, y: Any = None) -> Reported:
@@ -53,34 +51,15 @@ def reported(estimator: Any, y: Any = None) -> Reported:
     check_is_fitted(estimator)
     k = len(estimator.classes_)
     counts = np.bincount(label_positions(estimator, np.asarray(y), y), minlength=k)
-    pairs = tuple(combinations(range(k), 2))
     # Frequencies only count where they may change, between two classes that both have rows.
     shares = counts / counts.sum() if counts.all() else np.full(k, 1 / k)
-    decision = DecisionOfProbabilities(
-        pairs=pairs,
-        curves=(STRAIGHT,) * len(pairs),
+    decision = Decision(
+        pairs=with_first(k),
+        curves=(Line(1.0),) * (k - 1),
         log_priors=np.log(shares),
         log_costs=np.zeros(k),
     )
     return Reported(estimator, decision)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionOfProbabilities(Decision):
-    """Decisions where ln p of each class is known, under the priors of the rows."""
-
-    def log_odds(self, projections: Array) -> Array:
-        """Log-odds of each pair's positive class."""
-        if len(self.pairs) == 1:
-            return Decision.log_odds(self, projections)
-        first, second = np.array(self.pairs).T
-        return projections[:, second] - projections[:, first]
-
-    def log_probabilities(self, projections: Array) -> Array:
-        """ln p of each class."""
-        if len(self.pairs) == 1:
-            return Decision.log_probabilities(self, projections)
-        return projections
 
 
 @dataclass(frozen=True)
@@ -150,19 +129,8 @@ class Reported:
                 f"{type(self.classifier).__name__} gave {p.shape}"
                 f"{'' if np.isfinite(p).all() else ' with NaN or infinity'}."
             )
-        log_p = np.log(np.maximum(p, LEAST_PROBABILITY))
-        if p.shape[1] > 2:
-            return log_p
-        prior = self.machine_.log_priors[1] - self.machine_.log_priors[0]
-        return (log_p[:, 1] - log_p[:, 0] - prior)[:, np.newaxis]
-
-    def pair_values(self, values: Array, pair: int) -> Array:
-        """t of one pair of classes   (n,)."""
-        if values.shape[1] == 1:
-            return values[:, 0]
-        i, j = self.machine_.pairs[pair]
-        priors = self.machine_.log_priors
-        return values[:, j] - values[:, i] - (priors[j] - priors[i])
+        logits = np.log(np.maximum(p, LEAST_PROBABILITY)) - self.machine_.log_priors
+        return logits[:, 1:] - logits[:, :1]
 
     def contributions(self, X: Any, others: Any) -> Array:
         """What each column adds to the scores of rows   (n, d) or (n, classes, d).
@@ -236,9 +204,6 @@ class LibraryClassifier(Reported):
 
     def values(self, X: Any) -> Array:
         return project_rows(self.classifier, X)
-
-    def pair_values(self, values: Array, pair: int) -> Array:
-        return values[:, pair]
 
     def contributions(self, X: Any, others: Any) -> Array:
         # Not `classifier.explain`, which would miss the column names of checked rows.

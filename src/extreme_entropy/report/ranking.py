@@ -75,7 +75,7 @@ class Ranking:
 
 def rank(classifier: Reported, evidence: Evidence, rare: int) -> Ranking:
     """The rows of two classes, ordered by the log-ratio of the class `rare`."""
-    values = classifier.pair_values(evidence.values, 0)
+    values = evidence.values[:, 0]
     ratio = (-1, 1)[rare] * classifier.machine_.curves[0].log_ratio(values)
     order = np.argsort(-ratio, kind="stable")
     ratio, weights = ratio[order], evidence.weights[order]

@@ -129,7 +129,7 @@ def _two_classes(classifier: Reported, evidence: Evidence, settings: ReportSetti
     shown = evidence.proportional()
     operating = OperatingDisplay.from_projections(
         classifier,
-        classifier.pair_values(evidence.values[shown], 0),
+        evidence.values[shown, 0],
         evidence.labels[shown],
         positive=rare,
     )

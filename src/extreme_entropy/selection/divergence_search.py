@@ -92,8 +92,8 @@ class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEst
     Notes
     -----
     With more than two classes the divergence is the mean over pairs of classes, each with its own
-    projection: the pair's column of `project`, or the difference of two columns of
-    `decision_function`.
+    projection: the pair's column of `project`, or the difference of two classes' log-odds against
+    the first class (of an `ExtremeEntropyClassifier`) or columns of `decision_function`.
 
     Examples
     --------
@@ -309,7 +309,12 @@ def _projections(estimator: Any, X: Any) -> Iterator[Array]:
     estimator, X = at_last_step(estimator, X)
     if hasattr(estimator, "project"):
         projections = estimator.project(X)
-        yield from projections[:, np.newaxis].T if projections.ndim == 1 else projections.T
+        if projections.ndim == 1:
+            yield projections
+        elif projections.shape[1] == len(estimator.classes_) - 1:  # all but the first class
+            yield from _differences(np.column_stack([np.zeros(len(projections)), projections]))
+        else:
+            yield from projections.T
         return
     if not hasattr(estimator, "decision_function"):
         raise InputError(
@@ -326,6 +331,11 @@ def _projections(estimator: Any, X: Any) -> Iterator[Array]:
             f"{type(estimator).__name__} gives {scores.shape[1]} for {len(estimator.classes_)} "
             "classes. For SVC, set decision_function_shape='ovr'."
         )
+    yield from _differences(scores)
+
+
+def _differences(scores: Array) -> Iterator[Array]:
+    """Of each two columns, the second less the first."""
     for i, j in combinations(range(scores.shape[1]), 2):
         yield scores[:, j] - scores[:, i]
 

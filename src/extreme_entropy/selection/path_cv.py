@@ -290,7 +290,7 @@ class PathCV(BestAnswers, EstimatorMixin):
             return Learned(classes, phi, table.learn(phi, classes, n_folds))
         phi = scored.feature_map.first(getattr(estimator, self._size_name))
         sketch = table.add_up(partial(InMemory.sketch, content=phi.content, classes=classes))
-        summary = Summary((scored.summaries(size),), phi.n_leaves, sketch)
+        summary = Summary((scored.summaries(size),), sketch)
         return Learned(classes, phi, summary)
 
     @property

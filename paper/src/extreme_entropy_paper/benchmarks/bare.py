@@ -78,13 +78,12 @@ def map_limit(phi: FeatureMap, X: Array, threads: int | None) -> Callable[[], No
 
     Rows are sent to their leaves and scaled beforehand.
     """
-    work = []
-    for at in phi.leaves_of(X):
-        for leaf in np.unique(at):
-            own = np.flatnonzero(at == leaf)
-            features = phi.leaves[leaf].in_precision(X.dtype)
-            Z = phi.scaled(X[own])
-            work += [(features, Z[some]) for some in _slices(len(own), 8192)]
+    work, at = [], phi.leaves_of(X)
+    for leaf in np.unique(at):
+        own = np.flatnonzero(at == leaf)
+        features = phi.leaves[leaf].in_precision(X.dtype)
+        Z = phi.scaled(X[own])
+        work += [(features, Z[some]) for some in _slices(len(own), 8192)]
 
     def add_up(features: Features, Z: Array) -> None:
         h, longest = features.h, _chunk_rows(features.h)

@@ -54,14 +54,14 @@ def unfitted(model: str, frame: Any, seed: int) -> Any:
     """A model for frames like this one, which is prepared already."""
     name = MODELS[model][0]
     if not name:
-        return _logistic()
+        return logistic()
     made = make(name, Given(len(frame), seed))
     if model == "CatBoost":
         made.estimator.set_params(cat_features=list(frame.select_dtypes("object")))
     return getattr(made, "estimator", made) if model not in BALANCED else made
 
 
-def _logistic() -> Any:
+def logistic() -> Any:
     numbers = make_pipeline(
         SimpleImputer(strategy="median", keep_empty_features=True), StandardScaler()
     )

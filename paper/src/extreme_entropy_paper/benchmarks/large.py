@@ -133,7 +133,7 @@ def limits(repeats: int) -> Iterator[Row]:
             "model": "limits",
             "rows": len(y),
             "dtype": np.dtype(dtype).name,
-            "leaves": list(model.feature_map_.n_leaves),
+            "leaves": [len(model.feature_map_.leaves)],
             "fit_seconds": round(fit, 2),
             "lightgbm_seconds": round(lightgbm, 2),
             "times_lightgbm": round(fit / lightgbm, 2),

@@ -49,7 +49,7 @@ def load(name: str) -> tuple[Any, Any]:
 
 
 def coupled(fitted: Any, X: Any, y: Any, X_test: Any) -> Any:
-    """Pairs, coupled after Wu, Lin and Weng: what the library does."""
+    """Pairs, coupled after Wu, Lin and Weng: what EEM and EEKM do."""
     return fitted.predict_proba(X_test)
 
 
@@ -158,8 +158,8 @@ INTRODUCTION = """# More than two classes
 
 *Made by `eem-paper bench multiclass` from `paper/rows/multiclass.jsonl`; do not edit by hand.*
 
-All methods below start from the same features and the same sums of each class. The library solves
-each **pair** of classes separately and couples their probabilities (Wu, Lin and Weng, 2004). One
+All methods below start from the same features and the same sums of each class. EEM and EEKM solve
+each **pair** of classes separately and couple their probabilities (Wu, Lin and Weng, 2004). One
 against the rest needs fewer linear systems, but the rest is not Gaussian. Balanced accuracy in
 percent, and log-loss in brackets, over stratified 3 folds and two seeds."""
 

@@ -14,7 +14,7 @@ from .root import LazyGroup
         *("quick", "limit", "growth", "latency", "one_pass", "entropy", "command", "calls"),
         *("cluster", "streaming", "speed", "defaults", "multiclass", "speed_page"),
         *("relevance_cost", "tables", "large", "more_rows", "front_page", "onnx", "sizes"),
-        *("boosting", "unchanged", "thread_calls", "field"),
+        *("boosting", "unchanged", "thread_calls", "field", "several"),
     ),
 )
 def bench() -> None:

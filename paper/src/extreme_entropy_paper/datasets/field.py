@@ -236,7 +236,7 @@ def load_field(name: str) -> tuple[Any, Array]:
     if name not in FIELDS:
         raise DatasetError(f"There must be a table {name!r}; the names are {', '.join(FIELDS)}.")
     field = FIELDS[name]
-    frame = _frame(field.source)
+    frame = read_frame(field.source)
     target, labels = _labels(frame, field.positive)
     left_out = [target, "rownames", *field.without.split()]
     kept = [name for name in frame if not any(fnmatchcase(name, pattern) for pattern in left_out)]
@@ -273,7 +273,7 @@ def _as_text(value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def _frame(source: str) -> Any:
+def read_frame(source: str) -> Any:
     """A table of one of the packages, as they give it."""
     library, colon, item = source.partition(":")
     if not colon:

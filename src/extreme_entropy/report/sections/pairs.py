@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import logit
 
+from ...machine.machine import all_pairs
 from ...plots.projection import ProjectionDisplay
 from ...plots.style import escaped
 from ..harmless_text import visible
@@ -39,18 +40,21 @@ def pairs(subject: Subject) -> PairsContent | None:
     """Each pair of more than two classes; of very many pairs those with the most mistakes."""
     if subject.two is not None:
         return None
-    machine, confusion = subject.classifier.machine_, subject.evaluation.confusion
-    mistakes = confusion + confusion.T
-    with_rows = [p for p, two in enumerate(machine.pairs) if all(subject.counts[c] for c in two)]
-    hardest = sorted(with_rows, key=lambda p: (-mistakes[machine.pairs[p]], p))
+    confusion = subject.evaluation.confusion
+    mistakes, two_classes = confusion + confusion.T, all_pairs(len(confusion))
+    with_rows = [p for p, two in enumerate(two_classes) if all(subject.counts[c] for c in two)]
+    hardest = sorted(with_rows, key=lambda p: (-mistakes[two_classes[p]], p))
     return PairsContent(pairs=[draw_pair(subject, p) for p in hardest[: subject.settings.pairs]])
 
 
-def draw_pair(subject: Subject, pair: int) -> PairPicture:
+def draw_pair(subject: Subject, pair: int = 0) -> PairPicture:
     """The rows of two classes, and where the decision between them changes."""
     classifier, evidence = subject.classifier, subject.evidence
-    values = classifier.pair_values(evidence.values, pair)
-    display = ProjectionDisplay.from_projections(classifier, values, evidence.labels, pair=pair)
+    i, j = all_pairs(len(subject.classes))[pair]
+    contrast = classifier.machine_.contrast(i, j)
+    display = ProjectionDisplay.from_projections(
+        classifier, evidence.values @ contrast.weights, evidence.labels, pair=pair
+    )
 
     def plot(ax: Any) -> None:
         display.plot(ax)
@@ -61,27 +65,27 @@ def draw_pair(subject: Subject, pair: int) -> PairPicture:
         ax.set(xlabel="projected value", ylabel="share of the class")
         ax.set_yticks([])
         if not classifier.gaussian:
-            _name_probabilities(ax, subject, pair)
+            _name_probabilities(ax, subject, (i, j))
 
     title = "Rows of both classes by what the model makes of them"
     picture = draw(f"projection{pair}", title, plot, WIDE)
     low, high = sorted(picture.frame["x"][:2])
     shown = display.projections
     return PairPicture(
-        classifier.machine_.pairs[pair],
+        (i, j),
         picture,
         tuple(t for t in display.thresholds.tolist() if low < t < high),
         int(((shown < low) | (shown > high)).sum()),
     )
 
 
-def _name_probabilities(ax: Any, subject: Subject, pair: int) -> None:
+def _name_probabilities(ax: Any, subject: Subject, two: tuple[int, int]) -> None:
     """Ticks at probabilities under the frequencies of the rows, where log-odds are straight."""
-    machine, n = subject.classifier.machine_, subject.counts
-    i, j = machine.pairs[pair]
+    (i, j), n = two, subject.counts
+    curve = subject.classifier.machine_.contrast(i, j).curve
     towards = j if n[j] <= n[i] else i
     odds = logit(np.array(PROBABILITIES)) * (1 if towards == j else -1)
-    at = (odds - np.log(n[j] / n[i])) / float(machine.curves[pair].slope(np.zeros(1))[0])
+    at = (odds - np.log(n[j] / n[i])) / float(curve.slope(np.zeros(1))[0])
     low, high = ax.get_xlim()
     if towards == i:
         ax.invert_xaxis()  # larger probabilities to the right

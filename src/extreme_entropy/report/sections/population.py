@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
-from ...plots.drawn_rows import log_odds_bias
 from ...plots.regions import NEIGHBOURS, RegionsDisplay
 from ...plots.style import escaped
 from ..classifiers import LibraryClassifier
@@ -88,7 +87,7 @@ def _draw(subject: Subject, display: RegionsDisplay) -> Picture:
 
 def _script(subject: Subject, plane: RegionsDisplay) -> dict[str, Any]:
     """What the script needs to colour the map under other costs."""
-    bias = log_odds_bias(subject.classifier)
+    bias = subject.classifier.machine_.contrast(0, 1).bias
     return {
         "x": [float(plane.x[0]), float(plane.x[-1]), len(plane.x)],
         "y": [float(plane.y[0]), float(plane.y[-1]), len(plane.y)],

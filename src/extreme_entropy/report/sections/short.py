@@ -80,7 +80,7 @@ def _at_these_frequencies(subject: Subject) -> list[ScoreCard]:
         return []
     classifier, evidence = subject.classifier, subject.evidence
     shown = evidence.proportional()
-    values = classifier.pair_values(evidence.values[shown], 0)
+    values = evidence.values[shown, 0]
     prior = np.log(evidence.counts[1] / evidence.counts[0])
     odds = classifier.machine_.curves[0].log_ratio(values) + prior
     p = np.column_stack([expit(-odds), expit(odds)])
