@@ -7,6 +7,7 @@ import pytest
 from scipy.special import expit, logsumexp, softmax
 from scipy.stats import norm
 
+from extreme_entropy.drawing import table_spec
 from extreme_entropy.drawing.cutting import NodeRows, cut_rows, middle_of
 from extreme_entropy.drawing.dual import (
     Choice,
@@ -18,7 +19,7 @@ from extreme_entropy.drawing.dual import (
 )
 from extreme_entropy.drawing.effects import Effects, Straight, draw_effects, knots_of
 from extreme_entropy.drawing.settings import DRAWING, TreeSettings
-from extreme_entropy.drawing.table_spec import ClassRows, TableSpec
+from extreme_entropy.drawing.table_spec import ClassRows, TableSpec, choose, heaviest
 from extreme_entropy.estimators.schema import check
 from extreme_entropy.features.feature_map import Tree
 
@@ -195,6 +196,64 @@ def test_the_first_rows_of_each_class_are_taken_alike():
     taken = rows.spread(300)
     assert np.bincount(taken.labels).tolist() == [135, 30, 135]
     assert taken.hashes[:135].tolist() == list(range(135))
+
+
+def test_landmarks_are_distinct_rows_of_all_classes():
+    """Of two equal rows in two classes one is taken; a rare class has as many as another."""
+    labels = np.repeat([0, 1], [500, 40])
+    hashes = np.arange(540).astype(np.uint64)
+    hashes[500:520] = hashes[:20]
+    Z = hashes[:, np.newaxis].astype(float)
+    landmarks = sampled(Z, labels, np.ones(540), hashes).landmarks(80)[:, 0]
+    assert sorted(landmarks) == [*range(40), *range(520, 540)]
+
+
+def test_a_user_may_ask_for_more_landmarks_than_rows_of_a_class_are_sampled():
+    spec = TableSpec(9000, 1)
+    assert spec.sample_sizes(1e6, 2, 5).of_class == 9000  # one class may be rare
+    assert spec.sample_sizes(1e6, 4, 5).of_class == 3000
+    assert TableSpec("auto", 1).sample_sizes(1e6, 2, 5).of_class == DRAWING.pilots.class_rows
+
+
+def test_small_penalties_of_the_kernel_are_for_tables_that_fill_the_sample(rng):
+    """Of a few rows that a kernel predicts without error, too."""
+    Z = rng.random((300, D))
+    y = (np.sin(9 * Z[:, 0]) > 0).astype(float)[:, np.newaxis]
+    settings, chosen = replace(DRAWING.dual, rounds=9), []
+    for count in (1.0, 2.0):
+        rows = DualRows(Z, y, np.full(300, count))
+        dual = Dual.of(rows, additive_of(rows), [np.array([2.0, 0, 0, 0])], settings)
+        chosen.append(best_choice([dual], FIRST).kernel)
+    assert chosen[0] == settings.least_kernel_of_few
+    assert settings.least_kernel <= chosen[1] < settings.least_kernel_of_few
+
+
+def test_large_tables_choose_on_more_rows(rng, monkeypatch):
+    """Of a table of 30 000 rows, of which these were sampled, and of one of half as many."""
+    Z, labels, seen = rng.random((3000, D)), rng.integers(0, 2, 3000), []
+
+    def best(duals, first):
+        seen.append(len(duals[0].rows.Z))
+        return first
+
+    monkeypatch.setattr(table_spec, "best_choice", best)
+    for share in (0.1, 0.2):
+        rows = ClassRows(
+            Z, labels, np.ones(3000), np.arange(3000).astype(np.uint64), np.full(2, share)
+        )
+        choose(Z, rows, TableSpec("auto", 1).size(3000 / share, 2), DRAWING)
+    assert seen == [DRAWING.dual.rows_of_many, DRAWING.dual.rows]
+
+
+def test_the_heaviest_columns_keep_their_proportions(rng):
+    weights = np.sqrt(rng.random(50))
+    kept = heaviest(weights, 10)
+    assert set(np.flatnonzero(kept)) == set(np.argsort(weights)[-10:])
+    ratio = kept[kept > 0] / weights[kept > 0]
+    np.testing.assert_allclose(ratio, ratio[0])
+    assert np.square(kept).mean() == pytest.approx(1)
+    assert (np.flatnonzero(heaviest(np.ones(9), 4))).tolist() == [0, 1, 2, 3]  # ties: the first
+    assert heaviest(weights, 50) is weights
 
 
 # -------------------------------------------------------------------- effects of single columns

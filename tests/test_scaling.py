@@ -65,6 +65,21 @@ def test_the_curve_is_monotone_and_flat_beyond_its_ends(rng, j):
     assert abs(z[asked[:, j] >= high] - 1).max() < 1e-9
 
 
+def test_single_values_are_scaled_as_in_rows(rng):
+    """In any order of columns, beyond their ends too."""
+    X = columns(rng)
+    scaling, asked = by_rank(X), X * 1.5 - 0.5
+    rows, at = rng.integers(0, len(X), 5000), rng.integers(0, X.shape[1], 5000)
+    for dtype in (np.float64, np.float32):
+        single = scaling.entries(asked.astype(dtype)[rows, at], at)
+        np.testing.assert_array_equal(single, scaling(asked.astype(dtype))[rows, at])
+        assert single.dtype == dtype
+    assert not scaling.keeps_zeros  # the first column has values on both sides
+    positive = by_rank(X[:, 1:])
+    assert positive.keeps_zeros
+    assert not positive(np.zeros((1, 5))).any()
+
+
 def test_scaled_values_forget_unit_and_origin(rng):
     """z of a·x + b is z of x, far from the origin too."""
     X = columns(rng)

@@ -16,7 +16,7 @@ So one factorisation, for a few hundred rows, judges one choice of v, r, λ_a an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -156,6 +156,8 @@ def best_choice(duals: Sequence[Dual], first: Choice) -> Choice:
     """
     settings = duals[0].settings
     counts = np.concatenate([dual.rows.counts for dual in duals])
+    if counts.sum() < settings.rows:  # all rows there are
+        settings = replace(settings, least_kernel=settings.least_kernel_of_few)
     fitted = [dual.fitted(first) for dual in duals]
     best, losses = first, np.concatenate([judged.losses for judged in fitted])
     tried = {best}
@@ -213,6 +215,7 @@ def stepped(choice: Choice, step: int, settings: DualSettings) -> Choice:
 
 def distances_of(rows: Array, radial: bool) -> tuple[Array, float]:
     """L1 or squared distances between rows, and the median of positive ones; 1 if none is."""
+    rows = rows[:, np.ptp(rows, axis=0) > 0]  # of sparse columns, few
     between = cdist(rows, rows, "sqeuclidean" if radial else "cityblock")
     positive = between[between > 0]
     return between, float(np.median(positive)) if len(positive) else 1.0

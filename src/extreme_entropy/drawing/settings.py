@@ -40,6 +40,8 @@ class DualSettings:
     rows: int = 400  # of two classes together; each further class adds some, up to a maximum
     rows_of_class: int = 40
     most_rows: int = 1000
+    many_rows: int = 30_000  # of a table, beside whose sums a choice on more rows costs little
+    rows_of_many: int = 1000
     leaves: int = 4  # by which the choice for all leaves is made, and rows of each
     leaf_rows: int = 800
     steps: int = 3  # of Newton's method, before choices are compared
@@ -53,9 +55,11 @@ class DualSettings:
     penalty_step: float = 5.0
     rate_step: float = 2.0
     rounds: int = 2
-    # Smaller penalties were only ever chosen by chance.
+    # Smaller penalties were only ever chosen by chance: in tables that do not fill the sample,
+    # this was so of a larger one, too.
     least_additive: float = 0.3
-    least_kernel: float = 0.1
+    least_kernel: float = 0.02
+    least_kernel_of_few: float = 0.1
     # What a step must gain: a share of the loss, and standard errors of the gain. With none, or
     # with one and a half, losses on other rows were larger.
     least_gain: float = 3e-3
@@ -66,6 +70,8 @@ class DualSettings:
     gradient_rate: float = 1.0
     gradient_numbers: float = 2.0**24
     fewest_gradient_rows: int = 60
+    # Columns in the kernel of a table too wide for codes, unless its rows are few.
+    wide_columns: int = 100
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from ..features.scaling import Scaling, fit_scaling
 from ..moments.logistic import targets_of
 from .cutting import NodeRows, cut_rows
 from .dual import Choice, Dual, DualRows, best_choice, column_weights, distances_of
-from .effects import draw_effects
+from .effects import Straight, draw_effects
 from .pilot import fit_pilot
 from .sampling import Sampled, SampleSizes
 from .settings import DRAWING, DrawingSettings, HeldSettings
@@ -89,6 +89,14 @@ class ClassRows:
             share = max((most - sum(map(len, chosen))) // left, 1)
             chosen.append(rows[:share])
         return self.at(np.sort(np.concatenate(chosen)))
+
+    def landmarks(self, most: int) -> Array:
+        """Scaled rows for a kernel to compare others with: distinct, and of all classes alike.
+
+        Rows drawn in proportion to the classes would hardly show where a rare one lies.
+        """
+        rows = self.spread(most)
+        return rows.Z[np.sort(np.unique(rows.hashes, return_index=True)[1])]
 
     def dual(self, most: int) -> DualRows:
         """At most so many, each with the shares of the classes that it occurred in.
@@ -172,6 +180,7 @@ class TableSpec:
         most = max(settings.trees.most_sampled // d, typical)
         of_class = settings.pilots.class_rows * max(size.leaves // 2, 1)
         of_class = min(of_class, settings.trees.most_class_rows, max(most // n_classes, 200))
+        of_class = max(of_class, -(-size.landmarks // (n_classes - 1)))  # one class may be rare
         return SampleSizes(min(typical * size.leaves, most), of_class)
 
     def draw(self, sampled: Sampled) -> FeatureMap:
@@ -235,18 +244,29 @@ def choose(
 ) -> TableChoice:
     """The weights of columns, width and penalties that best predict the rows left out."""
     additive = draw_effects(typical[: settings.features.typical_rows], size.codes, settings.effects)
-    n_classes = len(rows.rates)
-    most = settings.dual.rows + settings.dual.rows_of_class * (n_classes - 2)
-    most = min(most, settings.dual.most_rows)
-    d = rows.Z.shape[1]
-    for_weights = int(min((settings.dual.gradient_numbers / d) ** 0.5, settings.dual.rows))
+    n_classes, d = len(rows.rates), rows.Z.shape[1]
+    is_large = rows.totals.sum() >= settings.dual.many_rows
+    of_two = settings.dual.rows_of_many if is_large else settings.dual.rows
+    most = min(of_two + settings.dual.rows_of_class * (n_classes - 2), settings.dual.most_rows)
+    for_weights = int(min((settings.dual.gradient_numbers / d) ** 0.5, of_two))
     for_weights = max(for_weights, settings.dual.fewest_gradient_rows)
     relevance = column_weights(rows.dual(for_weights), additive, settings.dual)
     blended = np.sqrt((relevance**2 + 1) / 2)
     weightings = [np.ones(len(relevance)), blended, relevance]
+    if isinstance(additive, Straight) and len(typical) > settings.effects.wide_rows:
+        weightings = [heaviest(relevance, settings.dual.wide_columns)]
     dual = Dual.of(rows.dual(most), additive, weightings, settings.dual)
-    choice = best_choice([dual], Choice(1, False, *settings.dual.first))
+    choice = best_choice([dual], Choice(len(weightings) // 2, False, *settings.dual.first))
     return TableChoice(choice, weightings[choice.weighting], relevance)
+
+
+def heaviest(weights: Array, most: int) -> Array:
+    """At most so many of the weights, the others being 0; the mean of their squares stays 1."""
+    if len(weights) <= most:
+        return weights
+    kept = weights.copy()
+    kept[np.argsort(-weights, kind="stable")[most:]] = 0.0
+    return kept / np.sqrt(np.mean(kept**2))
 
 
 def choose_in_leaves(
@@ -318,7 +338,7 @@ class LeafDrawer:
         settings, weights = self.settings, self.choice.weights
         columns = np.flatnonzero(weights > settings.relevance.least_weight * weights.max())
         seen = typical[:, columns] * weights[columns]
-        landmarks = seen[: self.size.landmarks]
+        landmarks = rows.landmarks(self.size.landmarks)[:, columns] * weights[columns]
         radial = self.choice.choice.radial
         _, median = distances_of(rows.spread(settings.dual.rows).Z * weights, radial)
         rates = np.full(len(landmarks), self.choice.choice.rate / median)

@@ -71,6 +71,13 @@ def dense(rows: Any) -> Array:
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
 
 
+def width_of(X: Any, scaled: Callable[[Any], Any]) -> int:
+    """How many numbers a row becomes once scaled: of sparse ones that stay so, their entries."""
+    if sp.issparse(X) and X.shape[0] and sp.issparse(scaled(X[:1])):
+        return int(X.nnz // X.shape[0]) + 1
+    return int(X.shape[1])
+
+
 class Executor(Protocol):
     """Runs tasks, and gives their results in the order of the tasks."""
 

@@ -150,7 +150,7 @@ class InMemory:
         hashes, sample = self.hashes(content), RowSample.empty(k, self.X.shape[1])
         rows = np.arange(len(hashes)) if rows is None else rows
         rows = rows[first_of(hashes[rows], k)]  # no more rows are looked at than it takes
-        for s in chunks(len(rows), self.X.shape[1]):
+        for s in row_batches(len(rows), self.X.shape[1]):
             counted = None if weight is None else weight[rows[s]]
             sample = sample.with_rows(hashes[rows[s]], self.X[rows[s]], counted)
         return sample

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..columns.encoding import Encoding
 from ..columns.statistics import N_FOLDS
@@ -18,7 +19,7 @@ from ..engines.threads import Executor, chunks, dense, row_slices, serial
 from ..shapes import SMALLEST, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
-from .scaling import Scaling
+from .scaling import Quantile, Scaling
 
 Array = np.ndarray[Any, Any]
 
@@ -114,12 +115,29 @@ class FeatureMap:
         """The median of each column, or its most frequent category, encoded and scaled."""
         return self.scaled(self.encoding.typical[np.newaxis])[0]
 
-    def scaled(self, X: Array) -> Array:
-        """Dense rows with their columns encoded and scaled."""
-        return self.scaling(self.encoding(X))
+    @property
+    def keeps_sparse(self) -> bool:
+        """Whether sparse rows stay sparse until they are multiplied: zeros then cost nothing."""
+        return (
+            any(leaf.has_product for leaf in self.leaves)
+            and self.encoding.plain
+            and isinstance(self.scaling, Quantile)
+            and self.scaling.keeps_zeros
+        )
 
-    def __call__(self, X: Array) -> Array:
-        """φ of dense rows, where there is one leaf   (n, h)."""
+    def scaled(self, X: Any) -> Any:
+        """Rows with their columns encoded and scaled; sparse ones stay sparse if they can."""
+        if not (sp.issparse(X) and self.keeps_sparse):
+            return self.scaling(self.encoding(dense(X)))
+        assert isinstance(self.scaling, Quantile)
+        Z = X.tocsr(copy=True)
+        Z.sum_duplicates()
+        known = np.where(np.isnan(Z.data), self.encoding.typical[Z.indices], Z.data)
+        Z.data = self.scaling.entries(known.astype(X.dtype, copy=False), Z.indices)
+        return Z
+
+    def __call__(self, X: Any) -> Array:
+        """φ of rows, where there is one leaf   (n, h)."""
         return self.only()(self.scaled(X))
 
     def only(self) -> Features:

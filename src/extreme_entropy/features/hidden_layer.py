@@ -54,6 +54,11 @@ class HiddenLayer:
             gradient[:, :, column] = ((self(above) - self(below)) @ A).T / width
         return gradient
 
+    @property
+    def is_product(self) -> bool:
+        """Whether it is a product with the rows, which may be sparse."""
+        return False
+
     def quickest(self) -> HiddenLayer:
         """The same layer in the form that is quickest to apply."""
         return self

@@ -9,15 +9,16 @@ from typing import Annotated, Any
 import numpy as np
 
 from ..engines.blas import times_upper
+from ..engines.threads import dense
 from ..shapes import Indices, Numbers
 from .additive import Codes
 from .codes import Coded
-from .kernels import KernelLayer
+from .kernels import KernelLayer, Linear
 from .neurons import NeuronLayer
 
 Array = np.ndarray[Any, Any]
 
-Layer = NeuronLayer | KernelLayer | Codes | Coded
+Layer = NeuronLayer | KernelLayer | Codes | Coded | Linear
 Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
 
 
@@ -33,10 +34,12 @@ class Part:
     # Upper triangular.
     whitening: Annotated[Array | None, Numbers("hidden", "hidden")] = None
 
-    def seen(self, Z: Array) -> Array:
-        """Scaled rows as the layer sees them."""
+    def seen(self, Z: Any) -> Any:
+        """Scaled rows as the layer sees them: sparse ones stay so if it is a product."""
         if self.columns is not None:
             Z = Z[:, self.columns]
+        if not (isinstance(self.layer, Linear) and self.weights is None):
+            Z = dense(Z)
         return Z if self.weights is None else Z * self.weights
 
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
@@ -87,6 +90,11 @@ class Features:
         """Dimensions of φ(x)."""
         return sum(part.layer.size for part in self.parts)
 
+    @property
+    def has_product(self) -> bool:
+        """Whether some part is a product with rows, which may be sparse."""
+        return any(part.layer.is_product and part.weights is None for part in self.parts)
+
     def places(self) -> Sequence[slice | Array]:
         """Where the features of each part are: in order of their number, then of their part."""
         sizes, p = [part.layer.size for part in self.parts], len(self.parts)
@@ -104,7 +112,8 @@ class Features:
             outputs.append(H if part.whitening is None else times_upper(H, part.whitening))
         if p == 1:
             return outputs[0]
-        features = np.empty((len(Z), self.h), Z.dtype) if buffers is None else buffers[p][: len(Z)]
+        shape = Z.shape[0], self.h
+        features = np.empty(shape, Z.dtype) if buffers is None else buffers[p][: shape[0]]
         for place, H in zip(self.places(), outputs, strict=True):
             features[:, place] = H
         return features
@@ -128,6 +137,22 @@ class Features:
             beta = beta if part.whitening is None else part.whitening @ beta
             folded.append(np.ascontiguousarray(beta, dtype=dtype))
         return folded
+
+    def with_operators(
+        self, operators: Array, dtype: np.dtype[Any]
+    ) -> tuple[Features, list[Array]]:
+        """The hidden layers in this precision, and operators on them (see `folded`).
+
+        A layer that is a product becomes one with its operator.
+        """
+        folded = self.folded(operators, dtype)
+        hidden = Features(tuple(replace(part, whitening=None) for part in self.parts))
+        parts = list(hidden.in_precision(dtype).parts)
+        for i, part in enumerate(parts):
+            if isinstance(part.layer, Linear):
+                parts[i] = replace(part, layer=Linear(part.layer.columns @ folded[i]))
+                folded[i] = np.eye(folded[i].shape[1], dtype=dtype)
+        return Features(tuple(parts)), folded
 
     def gradient(self, Z: Array, operators: Array, half: Array | None = None) -> Array:
         """∂/∂z of operators (m, h) on features   (m, n, d); `half` as for a layer."""

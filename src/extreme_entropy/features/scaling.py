@@ -18,7 +18,7 @@ import numpy as np
 
 from ..columns.statistics import ColumnStats, exact
 from ..shapes import Count, Indices, Numbers, Unscaled
-from ..tolerances import MEAN_ROUNDING, VALUE_ROUNDING
+from ..tolerances import EPS, MEAN_ROUNDING, VALUE_ROUNDING
 from .feature_settings import FEATURES, FeatureSettings
 
 Array = np.ndarray[Any, Any]
@@ -85,6 +85,30 @@ class Quantile:
     knots: Annotated[Array, Unscaled("knots")]
     levels: Annotated[Array, Numbers("knots", least=0, most=1)]
     starts: Annotated[Array, Indices("uneven+1")]
+
+    def entries(self, x: Array, j: Array) -> Array:
+        """z of single values x of the columns j."""
+        z = np.subtract(x, self.offset[j], dtype=np.float64)
+        with np.errstate(over="ignore"):  # what is beyond all numbers is far off, too
+            z *= self.factor[j]
+        np.clip(z, self.first[j], self.last[j], out=z)
+        binned = np.isin(j, self.even)
+        bins = z[binned].astype(np.intp)
+        z[binned] *= self.slopes.take(bins, mode="clip")
+        z[binned] += self.heights.take(bins, mode="clip")
+        by_knots = np.flatnonzero(np.isin(j, self.uneven))
+        by_knots = by_knots[np.argsort(j[by_knots], kind="stable")]
+        columns, starts = np.unique(j[by_knots], return_index=True)
+        of_columns = np.split(by_knots, starts[1:]) if len(columns) else ()
+        for at, i in zip(of_columns, np.searchsorted(self.uneven, columns), strict=True):
+            a, b = self.starts[i : i + 2]
+            z[at] = np.interp(x[at], self.knots[a:b], self.levels[a:b])
+        return z.astype(x.dtype, copy=False)
+
+    @property
+    def keeps_zeros(self) -> bool:
+        """Whether z is 0 wherever x is: no column has a value below 0."""
+        return bool((-self.offset * self.factor <= self.first * (1 + 4 * EPS)).all())
 
     def __call__(self, X: Array) -> Array:
         Z = np.subtract(X, self.offset, dtype=np.float64)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from ..engines.threads import Executor, chunks, row_slices, serial, width_of
 from ..features.feature_map import FeatureMap
 from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
@@ -44,9 +44,7 @@ class ReadyLeaf:
     @classmethod
     def of(cls, features: Features, leaf: Leaf, dtype: np.dtype[Any]) -> ReadyLeaf:
         """Whitening is folded into β, so that a row costs one layer and one product."""
-        hidden = Features(tuple(replace(part, whitening=None) for part in features.parts))
-        operators = features.folded(leaf.operators, dtype)
-        return cls(hidden.in_precision(dtype), operators, leaf.constants)
+        return cls(*features.with_operators(leaf.operators, dtype), leaf.constants)
 
     def __call__(self, Z: Array, buffers: Buffers | None = None) -> Array:
         """The projections of scaled rows   (n, pairs)."""
@@ -81,7 +79,7 @@ class Predictor:
         if are_few(n):
             execute = serial
             if len(leaves) == 1:  # one chunk: what is left is the cost of the calls themselves
-                return leaves[0](self.feature_map.scaled(dense(X)))
+                return leaves[0](self.feature_map.scaled(X))
         projections = np.empty((n, len(self.machine.pairs)))
         at = self.feature_map.leaves_of(X, execute)
         tasks = (partial(self._fill, projections, X, *task) for task in self._tasks(at))
@@ -101,9 +99,10 @@ class Predictor:
     def _fill(self, projections: Array, X: Any, rows: slice | Array, leaf: int) -> None:
         """Write the projections of rows of a leaf: the work of one task."""
         X, ready = X[rows], self.in_precision(X.dtype)[leaf]
-        parts = chunks(*X.shape, ready.features.h)
+        scaled = self.feature_map.scaled
+        parts = chunks(X.shape[0], width_of(X, scaled), ready.features.h)
         buffers = ready.features.buffers(parts[0].stop, X.dtype) if len(parts) > 1 else None
-        found = [ready(self.feature_map.scaled(dense(X[chunk])), buffers) for chunk in parts]
+        found = [ready(scaled(X[chunk]), buffers) for chunk in parts]
         projections[rows] = np.concatenate(found) if len(found) > 1 else found[0]
 
     def explain(self, X: Any, execute: Executor = serial) -> Array:
@@ -137,15 +136,15 @@ def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor =
     """
     n, features = X.shape[0], phi.only()
     if are_few(n):
-        return features.project(phi.scaled(dense(X)), operators)
+        return features.project(phi.scaled(X), operators)
     projections = np.empty((n, operators[0].shape[1]), X.dtype)
 
     def fill(rows: slice) -> None:
-        parts = chunks(rows.stop - rows.start, X.shape[1], features.h)
+        parts = chunks(rows.stop - rows.start, width_of(X, phi.scaled), features.h)
         buffers = features.buffers(parts[0].stop, X.dtype)
         for chunk in parts:
             part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-            projections[part] = features.project(phi.scaled(dense(X[part])), operators, buffers)
+            projections[part] = features.project(phi.scaled(X[part]), operators, buffers)
 
     for _ in execute(partial(fill, s) for s in row_slices(n)):
         pass

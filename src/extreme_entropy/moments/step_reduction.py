@@ -11,7 +11,7 @@ import numpy as np
 
 from ..columns.statistics import squares_of
 from ..engines.blas import add_gram
-from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from ..engines.threads import Executor, chunks, dense, row_slices, serial, width_of
 from ..features.layers import Buffers, Features
 from .logistic import probabilities, targets_of, weights_of
 from .reduction import REDUCTION, RowGroups
@@ -28,11 +28,11 @@ def step_sums(
     groups: RowGroups,
     execute: Executor = serial,
     *,
-    scaled: Callable[[Array], Array] = np.asarray,
+    scaled: Callable[[Any], Any] = dense,
 ) -> list[StepSums]:
     """The sums of the rows in each leaf, for a step from its pilot (h + 1, outputs).
 
-    `scaled` turns dense rows into what features are made from. The tasks depend on the rows alone
+    `scaled` turns rows into what features are made from. The tasks depend on the rows alone
     and are added in order, so any number of threads gives the same bits.
     """
     n_classes, n_folds = groups.shape
@@ -75,7 +75,7 @@ class StepReduction:
     labels: Array
     weight: Array | None
     n_classes: int
-    scaled: Callable[[Array], Array]
+    scaled: Callable[[Any], Any]
     features: Features
     pilot: Array  # (h + 1, outputs)
 
@@ -86,7 +86,7 @@ class StepReduction:
         gram = np.zeros((h + 1, h + 1), np.float32 if single else np.float64)
         total = np.zeros((h + 1, h + 1)) if single else gram
         target, unsettled = np.zeros(self.pilot.shape), 0
-        parts = chunks(len(rows), X.shape[1], h + 1)
+        parts = chunks(len(rows), width_of(X, self.scaled), h + 1)
         buffers = self.features.buffers(parts[0].stop, X.dtype)
         ones = np.ones((parts[0].stop, h + 1), X.dtype)
         for chunk in parts:
@@ -113,5 +113,5 @@ class StepReduction:
 
     def fill(self, H: Array, rows: Array, buffers: Buffers) -> None:
         """Write the features of rows, and 1."""
-        H[:, :-1] = self.features(self.scaled(dense(self.X[rows])), buffers)
+        H[:, :-1] = self.features(self.scaled(self.X[rows]), buffers)
         H[:, -1] = 1
