@@ -12,6 +12,7 @@
     └── WriteError (OSError)            a model could not be written: the disk is full, say
 
     ExtremeEntropyWarning (UserWarning)
+    ├── DateWarning                     text that may be dates is read in doubt, or not as dates
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
     ├── ForcedWarning                   rows were taken out that may never have been learnt
@@ -65,6 +66,10 @@ class WriteError(ExtremeEntropyError, OSError):
 
 class ExtremeEntropyWarning(UserWarning):
     """Base of all warnings given by this library."""
+
+
+class DateWarning(ExtremeEntropyWarning):
+    """Text may be dates in another order than it is read in, or some or all of it is not read."""
 
 
 class DegenerateWarning(ExtremeEntropyWarning):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from decimal import Decimal
 from numbers import Integral, Number, Real
@@ -31,6 +31,7 @@ class Cells:
     labels: Sequence[Any] = ()
     whole: bool = False  # whether its type says whole numbers
     exact: bool = False  # whether its cells may be more than floats: of more digits, or booleans
+    is_text: bool = False  # whether labels are cells of text, which no type calls categories
 
     def looked_up(self, table: Array) -> Array:
         """What a table has for the label of each cell, and at its end for missing ones."""
@@ -50,6 +51,7 @@ class ValueProfile:
     distinct: bool = False  # whole numbers that all differ
     rounded: bool = False  # numbers with more digits than floats
     direction: int = 0  # 1 if each whole number is above the one before, −1 if below
+    is_text: bool = False  # whether all are text, which no type calls categories
 
     @classmethod
     def of(cls, cells: Cells, rows: Any = slice(None)) -> ValueProfile:
@@ -60,7 +62,7 @@ class ValueProfile:
         if cells.kind == "category":
             counts = np.bincount(values.astype(np.intp), minlength=len(cells.labels))
             present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
-            return cls(kinds, n, Counter(present))
+            return cls(kinds, n, Counter(present), is_text=cells.is_text)
         low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
         rounded = cells.exact and max(-low, high) >= LARGE
         distinct, direction = _order(values, high - low) if cells.whole else (False, 0)
@@ -79,6 +81,7 @@ class ValueProfile:
             self.distinct and other.distinct and direction != 0,
             self.rounded or other.rounded,
             direction if self.direction == direction == other.direction else 0,
+            self.is_text and other.is_text,
         )
 
 
@@ -172,6 +175,8 @@ def _pandas(column: Any) -> Cells:
         return arrow_cells(pa.array(column))
     if isinstance(dtype, pd.CategoricalDtype):
         return _categories(column.cat.codes.to_numpy().astype(np.float64), column.cat.categories)
+    if isinstance(dtype, pd.PeriodDtype):
+        return Cells("date", seconds(column.dt.to_timestamp().to_numpy("datetime64[us]")))
     if pd.api.types.is_datetime64_any_dtype(dtype):
         local = column.dt.tz_localize(None) if getattr(dtype, "tz", None) is not None else column
         return Cells("date", seconds(local.to_numpy("datetime64[us]")))
@@ -206,7 +211,8 @@ def _objects(column: Any) -> Cells:
         pairs = zip(column, codes, strict=True)
         local = [local_time(cell) if code >= 0 else None for cell, code in pairs]
         return Cells("date", seconds(np.array(local, "datetime64[us]")))
-    return _categories(codes, labels)
+    is_text = all(isinstance(label, str) for label in labels)
+    return replace(_categories(codes, labels), is_text=is_text)
 
 
 def _polars(column: Any) -> Cells:
@@ -227,7 +233,7 @@ def _polars(column: Any) -> Cells:
         raise TypeError(dtype) from error
     labels = text.drop_nulls().unique().sort().to_list()
     codes = text.cast(pl.Enum(labels)).to_physical().cast(pl.Float64)
-    return Cells("category", codes.to_numpy(), labels)
+    return Cells("category", codes.to_numpy(), labels, is_text=dtype == pl.String)
 
 
 def arrow_cells(column: Any) -> Cells:
@@ -253,7 +259,8 @@ def arrow_cells(column: Any) -> Cells:
         return Cells("date", seconds(_numpy(column.cast(pa.timestamp("us"), safe=False))))
     if types.is_duration(kind):
         return Cells("number", _numpy(column.cast(pa.duration("us")).cast(pa.int64())) / 1e6)
-    return _dictionary(column.cast(pa.string()).dictionary_encode())
+    cells = _dictionary(column.cast(pa.string()).dictionary_encode())
+    return replace(cells, is_text=types.is_string(kind) or types.is_large_string(kind))
 
 
 def _dictionary(encoded: Any) -> Cells:

@@ -19,6 +19,7 @@ Array = np.ndarray[Any, Any]
 
 DAY = 86_400.0  # seconds
 ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d(?:$|[T ])")  # the day, perhaps with a time
+SHAPE = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))($|[ T])"
 
 
 def _days(x: Array) -> Array:

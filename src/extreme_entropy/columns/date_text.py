@@ -18,6 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from .date import SHAPE
+
 Array = np.ndarray[Any, Any]
 
 ORDERS = ("ymd", "dmy", "mdy")  # where several fit: the first, and dmy only where dots separate
@@ -36,7 +38,6 @@ CELL = (
 MONTH_FIRST = rf"(?i)^({NAMED})\.? (\d{{1,2}}),? (\d{{4}})"  # Sep 30, 1990
 SPACED = rf"(?i)^(\d{{1,2}})\.? ({NAMED})\.?,? (\d{{4}})"  # 30 September 1990
 COMPACT = r"^(\d{4})(\d{2})(\d{2})$"
-SHAPE = r"^(\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|\d{1,2}[-/.]\d{1,2}[-/.](\d{4}|\d{2}))($|[ T])"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from .number import Number
 
 Array = np.ndarray[Any, Any]
 
+CATEGORIES = {b"cells": b"categories"}  # metadata of a field of Arrow whose text is no dates
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 
@@ -158,12 +160,16 @@ def _cells(X: Any, named: Array) -> list[Cells]:
     for j, name in enumerate(names_of(X)):
         try:
             column = _column(X, j, name)
-            columns.append(cells_of(column, types[j], library, named=bool(named[j])))
+            cells = cells_of(column, types[j], library, named=bool(named[j]))
         except (TypeError, ValueError, OverflowError, NotImplementedError) as error:
             raise InputError(
                 f"Columns must hold numbers, booleans, dates or text; {name!r} holds "
                 f"{types[j]}. Convert it, or leave it out."
             ) from error
+        metadata = X.schema.field(j).metadata if is_arrow(X) else None
+        if metadata and CATEGORIES.items() <= metadata.items():
+            cells = replace(cells, is_text=False)
+        columns.append(cells)
     return columns
 
 

@@ -11,6 +11,7 @@ from .cells import ValueProfile
 from .date import Date
 from .kind import ColumnKind
 from .number import Boolean, EncodedGaps, EncodedNumbers, Number
+from .text_date import TextDate
 from .unused import Empty, Identifier
 
 KINDS: list[type[ColumnKind]] = [
@@ -20,6 +21,7 @@ KINDS: list[type[ColumnKind]] = [
     Category,
     Text,
     Identifier,
+    TextDate,
     Empty,
 ]
 # The parts of an encoding, in their order.

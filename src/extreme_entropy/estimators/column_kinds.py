@@ -13,8 +13,16 @@ from ..columns.frames import is_mixed, is_numeric, names_of
 from ..columns.kind import ColumnKind
 from ..columns.kinds import recognise
 from ..columns.number import Number
+from ..columns.text_date import TextDate, dates_among, look_like_dates
 from ..columns.unused import Identifier
-from ..errors import IdentifierWarning, InputError, PrecisionWarning, UnseenWarning, warn
+from ..errors import (
+    DateWarning,
+    IdentifierWarning,
+    InputError,
+    PrecisionWarning,
+    UnseenWarning,
+    warn,
+)
 
 Array = np.ndarray[Any, Any]
 
@@ -57,6 +65,7 @@ def _recognised(
     pairs = zip(profiled.columns, named, strict=True)
     kinds = tuple(recognise(column, named=bool(is_named)) for column, is_named in pairs)
     _warn_left_out(kinds, names)
+    _warn_of_dates(kinds, profiled, named, names)
     columns = zip(names, kinds, profiled.columns, strict=True)
     warn_rounded([name for name, kind, column in columns if kind == Number() and column.rounded])
     return kinds
@@ -126,6 +135,37 @@ def _warn_left_out(kinds: Sequence[ColumnKind], names: Sequence[Any]) -> None:
             "`categorical_features`, or pass numbers as floats.",
             IdentifierWarning,
         )
+
+
+def _warn_of_dates(
+    kinds: Sequence[ColumnKind], profiles: Profiles, named: Array, names: Sequence[Any]
+) -> None:
+    """Warn about dates as text that are read in doubt, in part, or not at all."""
+    for name, kind, column, asked in zip(names, kinds, profiles.columns, named, strict=True):
+        if asked:
+            continue
+        found = dates_among(column) if isinstance(kind, TextDate) else None
+        if found is None and (example := look_like_dates(column)):
+            warn(
+                f"Column {name!r} looks like dates, such as {example!r}, but is not read as dates: "
+                "too few of its cells are in one order of year, month and day, or pyarrow is not "
+                "installed. Convert it to dates, or name it in `categorical_features`.",
+                DateWarning,
+            )
+        elif found is not None and found.strays:
+            warn(
+                f"Column {name!r} holds dates as text, but {found.strays} of its cells are not, "
+                f"such as {found.example!r}. They count as missing. To use the column as "
+                "categories, name it in `categorical_features`.",
+                DateWarning,
+            )
+        elif found is not None and found.ambiguous:
+            warn(
+                f"Dates in column {name!r}, such as {found.example!r}, could have the day or the "
+                "month first; they are read with the month first. If that is wrong, convert the "
+                "column to dates.",
+                DateWarning,
+            )
 
 
 def _check_dates(profiles: Profiles, names: Sequence[Any]) -> None:

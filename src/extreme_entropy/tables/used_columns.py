@@ -10,6 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..columns.frames import CATEGORIES
 from ..columns.kinds import kind_called
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
@@ -27,7 +28,14 @@ class TableColumns:
         """The used columns of a record batch or table, in their types."""
         self.require(batch.schema.names)
         arrays = [column.read(self.given(batch, column)) for column in self.used]
-        return pa.Table.from_arrays(arrays, [column.name for column in self.used])
+        # What is read as text is categories, whatever dates there may be in it.
+        fields = [
+            pa.field(
+                column.name, array.type, metadata=CATEGORIES if column.kind == "text" else None
+            )
+            for column, array in zip(self.used, arrays, strict=True)
+        ]
+        return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
 
     def given(self, batch: Any, column: Column) -> pa.Array:
         """The cells of a column as they came, null where they hold no value."""
