@@ -60,7 +60,8 @@ def unfitted(model: str, frame: Any, seed: int) -> Any:
         return logistic()
     made = make(MODELS[model], Given(len(frame), seed))
     if model == "CatBoost":
-        made.estimator.set_params(cat_features=list(frame.select_dtypes("object")))
+        catboost = made.estimator.set_params(cat_features=list(frame.select_dtypes("object")))
+        catboost.__sklearn_clone__ = lambda: catboost  # it cannot be cloned with a list
     return made
 
 
