@@ -99,7 +99,7 @@ class InMemory:
     n_jobs: int | None = 1
     folds: Array | None = None  # that rows were put into, where these do not follow from content
     hashed: dict[str, Any] = field(default_factory=dict)  # the last hash, and that of each row
-    advance: Callable[[int], object] = unseen  # told how many more rows are added up
+    advance: Callable[[int], object] = unseen  # is given the number of rows added up
     is_in_memory: ClassVar[bool] = True
 
     @property

@@ -41,7 +41,7 @@ REDUCTION = ReductionSettings()
 
 
 def unseen(rows: int) -> None:
-    """What is told how many more rows are done, where nobody looks."""
+    """Takes the number of further rows that are done, where nobody looks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ def summarise(
 
     `scaled` makes of dense rows what features are made from. Features have the precision of X. The
     rows must be few enough to be sorted in memory (`engines.threads.row_batches`). `advance` is
-    told how many more are done.
+    called with the number of further rows that are done.
     """
     n_classes, n_folds = groups.shape
     rows = groups.rows(len(leaves))

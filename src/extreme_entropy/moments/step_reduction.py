@@ -34,8 +34,8 @@ def step_sums(
     """The sums of the rows in each leaf, for a step from its pilot (h + 1, outputs).
 
     `scaled` turns dense rows into what features are made from. The tasks depend on the rows alone
-    and are added in order, so any number of threads gives the same bits. `advance` is told how many
-    more rows are done.
+    and are added in order, so any number of threads gives the same bits. `advance` is called with
+    the number of further rows that are done.
     """
     n_classes, n_folds = groups.shape
     rows = replace(groups, labels=np.zeros_like(groups.labels), shape=(1, n_folds)).rows(
