@@ -275,22 +275,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1150,
+    "(top)": 1250,
     "cli": 1470,
     "columns": 2410,
-    "drawing": 1790,
-    "engines": 1060,
+    "drawing": 1800,
+    "engines": 1080,
     "entropy": 460,
-    "estimators": 4160,
+    "estimators": 4210,
     "export": 1050,
     "features": 1570,
     "machine": 1570,
     "metrics": 540,
-    "moments": 990,
+    "moments": 1000,
     "plots": 1460,
     "report": 2610,
     "selection": 1830,
-    "tables": 2820,
+    "tables": 2830,
 }
 
 
@@ -308,8 +308,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 190, 33, 11, 80),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 147, 24, 11, 60),
+        (ExtremeEntropyClassifier(random_state=0), 195, 34, 11, 80),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 148, 25, 11, 60),
     ],
     ids=["default", "paper"],
 )

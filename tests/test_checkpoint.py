@@ -99,9 +99,9 @@ def learnt(monkeypatch):
     counts = []
     learn = EntropyClassifier._learn
 
-    def watched(self, given, classes):
+    def watched(self, given, classes, **how):
         counts.append(len(given.y))
-        return learn(self, given, classes)
+        return learn(self, given, classes, **how)
 
     monkeypatch.setattr(EntropyClassifier, "_learn", watched)
     return counts
@@ -512,10 +512,10 @@ def test_pyarrow_data_sets_go_on_from_a_checkpoint(columns, tmp_path, monkeypatc
     expected = digest(new().fit_batches(source, target="label"))
     learn = EntropyClassifier._learn
 
-    def until_4000(self, *given):
+    def until_4000(self, *given, **how):
         if hasattr(self, "summary_") and np.sum(self.summary_.counts) >= 4_000:
             raise KeyboardInterrupt
-        return learn(self, *given)
+        return learn(self, *given, **how)
 
     with monkeypatch.context() as patch:
         patch.setattr(EntropyClassifier, "_learn", until_4000)

@@ -866,7 +866,7 @@ def test_a_bar_is_shown_on_a_terminal(home, tmp_path):
     assert process_.wait() == 0
     process_.stdout.close()
     text = shown.decode()
-    for expected in ("reading columns", "estimating", "learning", "100%", "300/300"):
+    for expected in ("reading columns", "estimating", "adding up rows", "100%", "300/300"):
         assert expected in text
 
 

@@ -1080,6 +1080,66 @@ def test_the_worst_confusions_are_told_and_shaded():
     assert shades[shown.classes.index(3), shown.classes.index(7)] > 3
 
 
+@pytest.fixture(scope="module")
+def fifty():
+    """A classifier of fifty classes, of which it takes many rows right, and other rows."""
+    rng = np.random.default_rng(0)
+    names, y = np.array([f"class {i:02}" for i in range(50)]), np.repeat(np.arange(50), 40)
+    X = (3 * rng.normal(size=(50, 8)))[y] + rng.normal(size=(2000, 8))
+    classifier = ExtremeEntropyClassifier(random_state=0, costs={"class 07": 4.5})
+    return classifier.fit(X[::2], names[y[::2]]), X[1::2], names[y[1::2]]
+
+
+SECTION = re.compile(r'<h2 id="([a-z]+)">')
+
+
+def test_a_report_on_fifty_classes_stays_readable(fifty):
+    """Nothing grows with the pairs of classes; what is listed by class stands side by side."""
+    classifier, X, y = fifty
+    page = build_report(classifier, X, y)
+    headings = ["short", "taken", "pairs", "rows", "warned", "again"]
+    assert SECTION.findall(page) == headings
+    settings = ReportSettings()
+    sections = dict(zip(headings, re.split(SECTION, page)[2::2], strict=True))
+    matrix, costs = sections["taken"].split("<h3>Costs</h3>")
+    assert len(re.findall(r'class="n (?:right|wrong)', matrix)) == settings.matrix_classes**2
+    assert 'class="matrix many dense"' in matrix
+    assert page.count("data-pair=") == page.count("<option") == settings.pairs
+    assert "28 pairs that are confused most often are shown; 1,197 others" in sections["pairs"]
+    assert page.count("<td") < settings.matrix_classes * (settings.matrix_classes + 2) + 8 * 50
+    tables = sections["rows"].split("<table>")[1:]
+    assert [table.count("<tr>") - 1 for table in tables] == [25, 25]
+    assert costs.count("<table>") == 2
+    told = re.findall(r"No mistake was made in .*? limit\.", " ".join(Parsed(page).text), re.S)[0]
+    assert told.count("class ") == settings.told_classes
+    truth = confusion_matrix(y, classifier.predict(X))
+    flawless = int((np.diag(truth) == truth.sum(axis=1)).sum())
+    assert f"and {flawless - settings.told_classes} other classes" in told
+
+
+def test_classes_that_the_matrix_leaves_out_have_their_recall_in_the_data(fifty):
+    """And their precision; fewer classes have them in the matrix alone."""
+    classifier, X, y = fifty
+    predicted = classifier.predict(X)
+    rows = re.findall(
+        r'<tr><th scope="row">(?:(?!<tr>).)*</tr>', build_report(classifier, X, y), re.S
+    )
+    shown = [re.findall(r'class="n">([^<]*)<', row)[-2:] for row in rows if row.count("<td") == 5]
+    recalls = recall_score(y, predicted, average=None)
+    precisions = precision_score(y, predicted, average=None)
+    expected = [[percent(r), percent(p)] for r, p in zip(recalls, precisions, strict=True)]
+    assert shown == expected
+    few = report_with(classifier, X, y, matrix_classes=50)
+    assert few.count('<th scope="col" class="n">recall') == 0
+
+
+def test_many_classes_without_rows_are_counted(fifty):
+    classifier, X, y = fifty
+    some = y < "class 30"
+    words = " ".join(" ".join(Parsed(build_report(classifier, X[some], y[some])).text).split())
+    assert "class 30 , class 31 , class 32 , class 33 and 16 other classes" in words
+
+
 def test_colours_do_not_repeat_and_costs_are_told():
     """Six classes have one each; more have none. Costs are listed as given."""
     rng = np.random.default_rng(0)

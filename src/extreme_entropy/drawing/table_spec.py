@@ -30,6 +30,7 @@ from ..features.kernels import Laplacian, Polynomial, Radial, whitening
 from ..features.layers import Features, Part
 from ..features.scaling import Scaling, fit_scaling
 from ..moments.logistic import targets_of
+from ..progress import begin_step, counted
 from .cutting import NodeRows, cut_rows
 from .dual import Choice, Dual, DualRows, best_choice, column_weights, distances_of
 from .effects import Straight, draw_effects
@@ -209,10 +210,14 @@ class TableSpec:
         drawer = LeafDrawer(
             choice, size, rows.prior, sampled.dtype, stats.rows >= settings.many_rows, settings
         )
+        if tree.n_leaves > 1:
+            begin_step("drawing leaves", tree.n_leaves, " leaves")
         drawn = list(
-            Threads(sampled.n_jobs)(
-                partial(drawer, typical[at == leaf], of_leaf)
-                for leaf, of_leaf in enumerate(in_leaves)
+            counted(
+                Threads(sampled.n_jobs)(
+                    partial(drawer, typical[at == leaf], of_leaf)
+                    for leaf, of_leaf in enumerate(in_leaves)
+                )
             )
         )
         importance = np.sum([leaf.importance for leaf in drawn], axis=0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import partial
 from itertools import count
 from operator import add
 from typing import Any, TypeVar
@@ -17,12 +18,14 @@ from uuid import uuid4
 import numpy as np
 
 from ..errors import InputError, TooLargeError
+from ..progress import advance
 from .blocks import Array, Block, on_block, tree
 from .threads import one_blas_thread
 
 try:
     import dask.array as da
     from dask.base import is_dask_collection, optimize
+    from dask.callbacks import Callback
     from dask.core import flatten
     from dask.delayed import Delayed
     from dask.sizeof import sizeof
@@ -44,6 +47,13 @@ class DaskBlocks:
         self.keys: list[Block] = keys
         self.like: Any = like
         self.lengths: tuple[float, ...] = lengths
+
+    @property
+    def extent(self) -> tuple[int, str]:
+        """How many units all blocks have: rows, or blocks of unknown length."""
+        if np.isnan(self.lengths).any():
+            return len(self.lengths), " blocks"
+        return int(sum(self.lengths)), " rows"
 
     def add_up(self, work: Callable[[Block], T]) -> T:
         """Σ work(block), in a tree of tasks."""
@@ -81,7 +91,7 @@ class DaskBlocks:
         try:
             # Held from here to the end: threads of this process that come and go would give BLAS
             # its own threads back while others still work.
-            with one_blas_thread():
+            with one_blas_thread(), Callback(posttask=partial(self._advance, name)):
                 return Delayed(key, graph).compute()
         except Exception as error:
             if hasattr(error, "block"):
@@ -95,6 +105,11 @@ class DaskBlocks:
             if number is not None:
                 error.add_note(f"This was block {number} (the first is 0), while it was computed.")
             raise
+
+    def _advance(self, name: str, key: Any, *_: Any) -> None:
+        """Dask calls this after each task, but for tasks of a cluster."""
+        if isinstance(key, tuple) and key[0] == name:
+            advance(1 if np.isnan(self.lengths).any() else int(self.lengths[key[1]]))
 
     def _too_large(self, key: Any, name: str) -> TooLargeError:
         """What to do about a task that no worker survived."""

@@ -29,7 +29,7 @@ from ..machine.operator import SHRINKAGES
 from ..machine.predictor import Answer, Predictor
 from ..machine.solving import Method, is_one_row, solve
 from ..moments.summary import ClassCounts
-from ..progress import with_progress
+from ..progress import ADDING_UP, advance, begin_step, steps_shown, with_progress
 from .arrow import batches_of
 from .batches import BatchSettings, CheckedBatches, gathered, stacked
 from .checkpoint import Checkpoint, NoCheckpoint
@@ -78,6 +78,7 @@ class EntropyClassifier(Combinable, NotebookView):
     costs: Costs | None
     n_jobs: int | None
     random_state: Any
+    verbose: bool | int
     _cure_of_degenerate: ClassVar[str] = (
         "Either the features carry no information, or the neurons are saturated: all rows have the "
         "same outputs, as with activation='sig' on many columns. "
@@ -109,6 +110,7 @@ class EntropyClassifier(Combinable, NotebookView):
             None,
         ],
         "random_state": ["random_state"],
+        "verbose": ["verbose"],
     }
 
     # ---------------------------------------------------------------- learning
@@ -125,8 +127,9 @@ class EntropyClassifier(Combinable, NotebookView):
         self
             The fitted classifier.
         """
-        with in_turn(self):
+        with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
+            begin_step("reading rows")
             twin = self._learned if self._learned is not None and self._learned.is_twin else None
             table = as_table(self, X, y, sample_weight, reset=twin is None)
             classes = classes_of(table.labels) if twin is None else twin.classes
@@ -145,10 +148,11 @@ class EntropyClassifier(Combinable, NotebookView):
         self._solved = None  # which holds the sums that it was solved from
         return self
 
-    def _learn(self, table: Table, classes: Array) -> Learned:
-        """Add rows to what is known; the first ones draw φ."""
+    def _learn(self, table: Table, classes: Array, *, all_rows: bool = True) -> Learned:
+        """Add rows, all there are or some of them, to what is known; the first ones draw φ."""
         log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
-        known = self._learned
+        known, (extent, unit) = self._learned, table.extent
+        total = extent if all_rows else None
         n_folds = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
         if known is not None and known.summary.n_folds < n_folds:
             raise InputError(
@@ -158,10 +162,15 @@ class EntropyClassifier(Combinable, NotebookView):
             )
         if known is None:
             spec = self.specification()
-            feature_map = spec.draw(Sampled.of(table, self.random_state, [spec], classes))
+            begin_step("sampling rows")
+            sampled = Sampled.of(table, self.random_state, [spec], classes)
+            begin_step("choosing features")
+            feature_map = spec.draw(sampled)
+            begin_step(ADDING_UP, total, unit)
             summary = table.learn(feature_map, classes, n_folds)
             learned = Learned(classes, feature_map, summary)
         else:
+            begin_step(ADDING_UP, total, unit)
             part = table.learn(known.feature_map, classes, known.summary.n_folds)
             learned = known._replace(summary=known.summary + part)
         self.set_fitted(table.columns, learned)
@@ -186,7 +195,7 @@ class EntropyClassifier(Combinable, NotebookView):
         self
             The classifier with the rows learnt.
         """
-        with in_turn(self):
+        with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
             known = None if self._learned is None else self._with_sums().classes
             table = as_table(self, X, y, sample_weight, reset=known is None)
@@ -253,7 +262,7 @@ class EntropyClassifier(Combinable, NotebookView):
         >>> classifier.score(X, y) > 0.9
         True
         """
-        with in_turn(self):
+        with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
             learner = clone(self)
             saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
@@ -264,9 +273,10 @@ class EntropyClassifier(Combinable, NotebookView):
             enough = partial(self._batching.worth_a_merge, learner)
             with_rows = filter(None, saved.not_yet_counted(checked))
             for X, y, weight in gathered(with_rows, lambda batch: len(batch.y), enough, stacked):
-                table = InMemory(checked.columns, X, y, weight, self.n_jobs)
+                table = InMemory(checked.columns, X, y, weight, self.n_jobs, advance=advance)
                 known = None if learner._learned is None else learner._learned.classes
-                learner._learn(table, labels_to_expect(known, classes, partial(np.unique, y)))
+                expected = labels_to_expect(known, classes, partial(np.unique, y))
+                learner._learn(table, expected, all_rows=False)
                 saved.keep(learner)
             if learner._learned is None:
                 raise InputError("There must be rows to learn from; `batches` held none.")
@@ -544,6 +554,7 @@ than two classes
                 "Learn rows of it with partial_fit, or merge a classifier that has."
             )
         terms = log_priors_and_costs(self.priors, self.costs, learned.classes, counts)
+        begin_step("solving", len(learned.summary.leaves), " leaves")
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
         machine = machine.with_priors_and_costs(

@@ -27,7 +27,7 @@ from .batches import Batch
 Array = np.ndarray[Any, Any]
 
 ANEW = "Delete it to begin anew."
-FREE = ("n_jobs",)  # parameters that may differ, since they do not change a bit
+FREE = ("n_jobs", "verbose")  # parameters that may differ, since they do not change a bit
 
 
 class NoCheckpoint:

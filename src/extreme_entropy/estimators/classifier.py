@@ -71,6 +71,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the hash that chooses sampled rows and folds.
+    {verbose}
 
     Attributes
     ----------
@@ -146,7 +147,10 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         "n_landmarks": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         **{
             name: EntropyClassifier._parameter_constraints[name]
-            for name in ("categorical_features", "priors", "costs", "n_jobs", "random_state")
+            for name in (
+                *("categorical_features", "priors", "costs"),
+                *("n_jobs", "random_state", "verbose"),
+            )
         },
     }
 
@@ -160,6 +164,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_leaves = n_leaves
         self.n_landmarks = n_landmarks
@@ -168,6 +173,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> Array:
         """The classes that cannot be ruled out for each row, at the same rate for each class.

@@ -64,6 +64,10 @@ cv : int, splitter or iterable of splits, default=10
     order nor repetition matters, and stratified where a class has few rows.
 scoring : str or callable, default="gmean"
     "gmean", any of scikit-learn's scorers by name, or a scorer.""",
+    "verbose": """\
+verbose : bool or int, default=False
+    Whether learning shows its steps and their progress on stderr. Needs the extra `progress`;
+    changes no result.""",
     "progress": """\
 progress : bool, default=False
     Show a progress bar. Needs the extra `progress`.""",

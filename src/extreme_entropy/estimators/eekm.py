@@ -52,6 +52,7 @@ callable, default="mixed"
     {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the hash that chooses landmarks and folds.
+    {verbose}
 
     Attributes
     ----------
@@ -97,6 +98,7 @@ callable, default="mixed"
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_landmarks = n_landmarks
         self.kernel = kernel
@@ -111,6 +113,7 @@ callable, default="mixed"
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @classmethod
     def paper(

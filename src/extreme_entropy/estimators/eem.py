@@ -57,6 +57,7 @@ callable, default="mixed"
     {n_jobs}
     random_state : int, RandomState instance or None, default=None
         Seeds the neurons and the hash that chooses sampled rows and folds.
+    {verbose}
 
     Attributes
     ----------
@@ -110,6 +111,7 @@ callable, default="mixed"
         costs: Costs | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        verbose: bool | int = False,
     ) -> None:
         self.n_hidden = n_hidden
         self.activation = activation
@@ -123,6 +125,7 @@ callable, default="mixed"
         self.costs = costs
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.verbose = verbose
 
     @classmethod
     def paper(

@@ -20,11 +20,12 @@ from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
 from ..features.feature_map import FeatureMap
-from ..moments.reduction import RowGroups, summarise
+from ..moments.reduction import RowGroups, summarise, unseen
 from ..moments.sketch import NO_ROWS, RowSketch
 from ..moments.step_reduction import step_sums
 from ..moments.step_sums import StepSums
 from ..moments.summary import FoldMoments, Summary
+from ..progress import advance
 from .column_kinds import warn_rounded
 from .inputs import (
     Columns,
@@ -73,6 +74,10 @@ class Table(Source, Protocol):
     def labels(self) -> Array:
         """The distinct labels."""
 
+    @property
+    def extent(self) -> tuple[int, str]:
+        """How many units `learn` adds up, and what they are."""
+
     def add_up(self, work: Callable[[InMemory], T], /) -> T:
         """work(rows) of all rows, which lie in memory; or of each block, added up."""
 
@@ -94,11 +99,16 @@ class InMemory:
     n_jobs: int | None = 1
     folds: Array | None = None  # that rows were put into, where these do not follow from content
     hashed: dict[str, Any] = field(default_factory=dict)  # the last hash, and that of each row
+    advance: Callable[[int], object] = unseen  # is given the number of rows added up
     is_in_memory: ClassVar[bool] = True
 
     @property
     def dtype(self) -> np.dtype[Any]:
         return self.X.dtype
+
+    @property
+    def extent(self) -> tuple[int, str]:
+        return self.X.shape[0], " rows"
 
     def add_up(self, work: Callable[[InMemory], T]) -> T:
         return work(self)
@@ -248,7 +258,9 @@ class InMemory:
         totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
         threads = Threads(self.n_jobs)
         for X, groups in self.parts(phi, classes, n_folds, rule):
-            paths = summarise(leaves, X, groups, threads, scaled=phi.scaled, sizes=sizes)
+            paths = summarise(
+                leaves, X, groups, threads, scaled=phi.scaled, sizes=sizes, advance=self.advance
+            )
             totals = [list(map(add, *both)) for both in zip(totals, paths, strict=True)]
             del paths  # or they would stay while the next ones are made
         return Summaries(totals)
@@ -259,7 +271,9 @@ class InMemory:
         totals = [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
         threads = Threads(self.n_jobs)
         for X, groups in self.parts(phi, classes, n_folds):
-            sums = step_sums(leaves, phi.pilots, X, groups, threads, scaled=phi.scaled)
+            sums = step_sums(
+                leaves, phi.pilots, X, groups, threads, scaled=phi.scaled, advance=self.advance
+            )
             totals = list(map(add, totals, sums))
         return totals
 
@@ -311,6 +325,10 @@ class InBlocks:
     @property
     def labels(self) -> Array:
         return self.first_scan.labels
+
+    @property
+    def extent(self) -> tuple[int, str]:
+        return getattr(self.blocks, "extent", (1, ""))
 
     @property
     def stats(self) -> ColumnStats:
@@ -388,7 +406,7 @@ def as_table(
     if engine is not None:
         return in_blocks(estimator, engine(X, y, sample_weight), reset=reset)
     columns, X, y, weight = check_rows(estimator, X, y, sample_weight, reset=reset, learned=learned)
-    return InMemory(columns, X, y, weight, estimator.n_jobs)
+    return InMemory(columns, X, y, weight, estimator.n_jobs, advance=advance)
 
 
 def in_blocks(estimator: Any, blocks: Blocks, *, reset: bool) -> InBlocks:

@@ -31,6 +31,7 @@ from ..engines.threads import Executor, chunks, serial
 from ..features.feature_map import FeatureMap, HeldRows
 from ..moments.step_sums import StepSums
 from ..moments.summary import Summary
+from ..progress import counted
 from ..tolerances import EPS, NEWTON_CHANGE, NEWTON_STEP, SINGULAR, SUM_MARGIN
 from .decision import Line
 from .machine import Leaf, Machine, Pairs, with_first
@@ -87,7 +88,7 @@ def solve_steps(
         if is_blank
         else partial(_solve_leaf, worth_of_one=worth_of_one, settings=settings)
     )
-    solved = list(execute(partial(solve, leaf, prior) for leaf in sums))
+    solved = list(counted(execute(partial(solve, leaf, prior) for leaf in sums)))
     logits = _held_logits(phi, solved, len(totals))
     pairs = with_first(len(totals))
     at = phi.tree(phi.held.Z)

@@ -40,6 +40,10 @@ class ReductionSettings:
 REDUCTION = ReductionSettings()
 
 
+def unseen(rows: int) -> None:
+    """Takes the number of further rows that are done, where nobody looks."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowGroups:
     """Which class, fold and leaf each row belongs to, and what it weighs."""
@@ -69,17 +73,19 @@ def summarise(
     *,
     scaled: Callable[[Array], Array] = np.asarray,
     sizes: Sequence[int] | None = None,
+    advance: Callable[[int], object] = unseen,
 ) -> list[list[FoldMoments]]:
     """The moments of the rows in each leaf under its first features, for each size.
 
     `scaled` makes of dense rows what features are made from. Features have the precision of X. The
-    rows must be few enough to be sorted in memory (`engines.threads.row_batches`).
+    rows must be few enough to be sorted in memory (`engines.threads.row_batches`). `advance` is
+    called with the number of further rows that are done.
     """
     n_classes, n_folds = groups.shape
     rows = groups.rows(len(leaves))
     longest = max(s.stop - s.start for s in row_slices(len(groups.labels)))
 
-    def tasks() -> Iterator[Callable[[], tuple[int, _Sums | list[ClassMoments]]]]:
+    def tasks() -> Iterator[Callable[[], tuple[int, int, _Sums | list[ClassMoments]]]]:
         for c in range(len(leaves) * n_classes):
             features = leaves[c // n_classes]
             work = Reduction(X, groups.weight, scaled, features, sizes or [features.h])
@@ -91,7 +97,8 @@ def summarise(
 
     sums: dict[int, _Sums] = {}
     moments: dict[int, list[ClassMoments]] = {}
-    for g, result in execute(tasks()):
+    for g, n, result in execute(tasks()):
+        advance(n)
         if isinstance(result, list):
             moments[g] = result
         elif g in sums:
@@ -138,8 +145,8 @@ class Reduction:
 
     def __call__(
         self, g: int, rows: Array, pilot: Array, *, whole: bool
-    ) -> tuple[int, _Sums | list[ClassMoments]]:
-        """The sums of some rows of group g, or its moments where these are the whole of it."""
+    ) -> tuple[int, int, _Sums | list[ClassMoments]]:
+        """The sums of n rows of group g, or its moments where these are the whole of it."""
         X, features, settings = self.X, self.features, self.settings
         parts = chunks(len(rows), X.shape[1], features.h)
         buffers = features.buffers(parts[0].stop, X.dtype)
@@ -152,7 +159,7 @@ class Reduction:
         if single:
             sums.settle()
             sums.single = None  # whose memory is not needed any more
-        return g, sums.moments() if whole else sums
+        return g, len(rows), sums.moments() if whole else sums
 
 
 class _Sums:

@@ -14,7 +14,7 @@ from ..engines.blas import add_gram
 from ..engines.threads import Executor, chunks, dense, row_slices, serial, width_of
 from ..features.layers import Buffers, Features
 from .logistic import probabilities, targets_of, weights_of
-from .reduction import REDUCTION, RowGroups
+from .reduction import REDUCTION, RowGroups, unseen
 from .step_sums import StepSums
 from .summary import mirrored
 
@@ -29,11 +29,13 @@ def step_sums(
     execute: Executor = serial,
     *,
     scaled: Callable[[Any], Any] = dense,
+    advance: Callable[[int], object] = unseen,
 ) -> list[StepSums]:
     """The sums of the rows in each leaf, for a step from its pilot (h + 1, outputs).
 
     `scaled` turns rows into what features are made from. The tasks depend on the rows alone
-    and are added in order, so any number of threads gives the same bits.
+    and are added in order, so any number of threads gives the same bits. `advance` is called with
+    the number of further rows that are done.
     """
     n_classes, n_folds = groups.shape
     rows = replace(groups, labels=np.zeros_like(groups.labels), shape=(1, n_folds)).rows(
@@ -45,14 +47,15 @@ def step_sums(
         for features, pilot in zip(leaves, pilots, strict=True)
     ]
 
-    def tasks() -> Iterator[Callable[[], tuple[int, Array, Array]]]:
+    def tasks() -> Iterator[Callable[[], tuple[int, int, Array, Array]]]:
         for g, inside in enumerate(rows):
             n_tasks = max(round(len(inside) / longest), 1)
             for part in np.array_split(inside, n_tasks) if len(inside) else ():
                 yield partial(works[g // n_folds], g, part)
 
     sums = [StepSums.empty(n_classes, n_folds, features.h) for features in leaves]
-    for g, gram, target in execute(tasks()):
+    for g, n, gram, target in execute(tasks()):
+        advance(n)
         leaf, fold = divmod(g, n_folds)
         sums[leaf].gram[fold] += gram
         sums[leaf].target[fold] += target
@@ -79,8 +82,8 @@ class StepReduction:
     features: Features
     pilot: Array  # (h + 1, outputs)
 
-    def __call__(self, g: int, rows: Array) -> tuple[int, Array, Array]:
-        """The lower triangle of G, and b, for some rows of group g."""
+    def __call__(self, g: int, rows: Array) -> tuple[int, int, Array, Array]:
+        """The lower triangle of G, and b, for n rows of group g."""
         h, X = self.features.h, self.X
         single = X.dtype != np.float64
         gram = np.zeros((h + 1, h + 1), np.float32 if single else np.float64)
@@ -109,7 +112,7 @@ class StepReduction:
                 gram[:], unsettled = 0, 0
         if single:
             total += gram
-        return g, total, target
+        return g, len(rows), total, target
 
     def fill(self, H: Array, rows: Array, buffers: Buffers) -> None:
         """Write the features of rows, and 1."""

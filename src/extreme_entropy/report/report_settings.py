@@ -36,6 +36,9 @@ class ReportSettings:
     missing_columns: int = 12  # listed by name
     matrix_classes: int = 30  # in a confusion matrix; of more, those with the most mistakes
     told_confusions: int = 3  # in words
+    told_classes: int = 4  # in a sentence
+    table_classes: int = 25  # in a table of classes; more have several side by side
+    wide_matrix: int = 12  # classes from which on a matrix is narrow and its precision turned
     shades: int = 9  # of the cells of a matrix, as many as the style sheet has
     pairs: int = 28  # pictures of two classes: all pairs of eight
     colours: int = 6  # as many as the style sheet has; more classes have names only

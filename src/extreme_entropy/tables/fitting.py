@@ -25,6 +25,7 @@ from ..estimators.eekm import EEKMClassifier
 from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
+from ..progress import ADDING_UP, begin_step, expect, steps_shown
 from ..versions import installed_versions
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import EstimateSettings, Split, estimate_gmean
@@ -112,8 +113,9 @@ def fit_table(source: TableSource, request: FitRequest) -> TableModel:
     notes = sampled.notes
     with _library_warnings() as messages:
         empty = _empty_model(sampled, request)
+        n_rows = int(sampled.profile.counts.sum())
         del sampled  # which takes memory, and has done its work
-        fitted = _learn(empty, source, request.progress)
+        fitted = _learn(empty, source, n_rows, request.progress)
     return _with_notes(fitted, [*notes, *notes_on(fitted), *messages])
 
 
@@ -175,7 +177,8 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
         drawing.set_params(n_leaves=size_of_all.leaves, n_landmarks=size)
     # φ is drawn from a uniform sample of all rows, since the first ones may be all alike.
     uniform = np.flatnonzero(profiled.sample.uniform)
-    drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
+    with steps_shown(request.progress, terminal_only=True):
+        drawing.partial_fit(X.take(uniform), y[uniform], profiled.classes)
     reason = estimate if isinstance(estimate, str) else ""
     facts = FitFacts(
         model=request.model,
@@ -315,17 +318,23 @@ def fit_like(
         no_estimate="a model made with --like is a part of another",
     )
     with _library_warnings() as messages:
-        fitted = _learn(replace(like, classifier=twin, facts=facts), source, progress)
+        fitted = _learn(replace(like, classifier=twin, facts=facts), source, source.rows, progress)
     return _with_notes(fitted, [*notes_on(fitted), *messages])
 
 
-def _learn(empty: TableModel, source: TableSource, progress: bool) -> TableModel:
-    """All rows learnt into an empty model, and counted."""
-    rows = LabelledRows(empty, source, "learn from", progress="learning" if progress else None)
-    for X, y in rows:
-        empty.classifier.partial_fit(X, y)
-    if all(rows.class_counts.values()):
-        _ = empty.classifier.machine_  # solved now, with its warnings
+def _learn(
+    empty: TableModel, source: TableSource, n_rows: int | None, progress: bool
+) -> TableModel:
+    """All rows, of which there are so many, learnt into an empty model, and counted."""
+    rows = LabelledRows(empty, source, "learn from")
+    with steps_shown(progress, terminal_only=True):
+        begin_step(ADDING_UP, n_rows, " rows")
+        for X, y in rows:
+            if n_rows is None and source.share > 0:
+                expect(round(rows.rows / source.share))
+            empty.classifier.partial_fit(X, y)
+        if all(rows.class_counts.values()):
+            _ = empty.classifier.machine_  # solved now, with its warnings
     facts = replace(
         empty.facts,
         source=source.name,

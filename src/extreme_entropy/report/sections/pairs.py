@@ -34,6 +34,7 @@ class PairsContent(SectionContent):
     """Pictures of pairs of classes."""
 
     pairs: list[PairPicture]
+    left_out: int  # pairs
 
 
 def pairs(subject: Subject) -> PairsContent | None:
@@ -44,7 +45,8 @@ def pairs(subject: Subject) -> PairsContent | None:
     mistakes, two_classes = confusion + confusion.T, all_pairs(len(confusion))
     with_rows = [p for p, two in enumerate(two_classes) if all(subject.counts[c] for c in two)]
     hardest = sorted(with_rows, key=lambda p: (-mistakes[two_classes[p]], p))
-    return PairsContent(pairs=[draw_pair(subject, p) for p in hardest[: subject.settings.pairs]])
+    shown = [draw_pair(subject, p) for p in hardest[: subject.settings.pairs]]
+    return PairsContent(pairs=shown, left_out=len(hardest) - len(shown))
 
 
 def draw_pair(subject: Subject, pair: int = 0) -> PairPicture:

@@ -40,6 +40,7 @@ class ShortContent(SectionContent):
     """What a reader should take away."""
 
     scores: list[ScoreCard]
+    without_rows: list[int]  # classes
     without_mistake: list[tuple[int, float]]  # classes, and the share that may be mistaken still
     sampled: int  # rows in pictures, if not all are
     right: int  # rows
@@ -56,6 +57,7 @@ def short(subject: Subject) -> ShortContent:
             *score_cards(evaluation, subject.settings.metrics),
             *_at_these_frequencies(subject),
         ],
+        without_rows=np.flatnonzero(evaluation.counts == 0).tolist(),
         without_mistake=possible_mistakes(evaluation.confusion),
         sampled=len(evidence.labels) if evidence.sampled else 0,
         right=int(np.trace(evaluation.confusion)),
@@ -95,15 +97,16 @@ def _at_these_frequencies(subject: Subject) -> list[ScoreCard]:
 
 
 def possible_mistakes(confusion: Array) -> list[tuple[int, float]]:
-    """Classes without a mistake, and the share that may be mistaken still, at 95 %.
+    """Classes without a mistake, and the share that may be mistaken still, at 95 %: largest first.
 
     n rows without a mistake have probability (1 − p)ⁿ, which is 5 % at p = 1 − 0.05^(1/n).
     """
-    return [
+    possible = [
         (c, float(1 - 0.05 ** (1 / row.sum())))
         for c, row in enumerate(confusion)
         if row.sum() and row[c] == row.sum()
     ]
+    return sorted(possible, key=lambda item: -item[1])
 
 
 def worst_confusions(confusion: Array, most: int = 3) -> list[Confusion]:
