@@ -487,6 +487,7 @@ def test_the_papers_eem_settings_are_the_papers():
         "costs": None,
         "n_jobs": None,
         "random_state": 1,
+        "verbose": False,
     }
     assert EEMClassifier.paper().activation == "rbf"
 
@@ -508,6 +509,7 @@ def test_the_papers_eekm_settings_are_the_papers():
         "costs": None,
         "n_jobs": None,
         "random_state": 1,
+        "verbose": False,
     }
 
 
