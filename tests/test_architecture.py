@@ -275,22 +275,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1150,
-    "cli": 1470,
+    "(top)": 1160,
+    "cli": 1480,
     "columns": 2220,
     "drawing": 1750,
     "engines": 1060,
     "entropy": 460,
-    "estimators": 4120,
-    "export": 1050,
+    "estimators": 4130,
+    "export": 1060,
     "features": 1470,
-    "machine": 1570,
+    "machine": 1580,
     "metrics": 540,
     "moments": 990,
     "plots": 1460,
-    "report": 2610,
-    "selection": 1830,
-    "tables": 2810,
+    "report": 2620,
+    "selection": 1840,
+    "tables": 2820,
 }
 
 

@@ -12,6 +12,7 @@
     └── WriteError (OSError)            a model could not be written: the disk is full, say
 
     ExtremeEntropyWarning (UserWarning)
+    ├── ChangedDefaultWarning           labels are not those that an earlier version gave
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
     ├── ForcedWarning                   rows were taken out that may never have been learnt
@@ -67,6 +68,10 @@ class ExtremeEntropyWarning(UserWarning):
     """Base of all warnings given by this library."""
 
 
+class ChangedDefaultWarning(ExtremeEntropyWarning):
+    """Labels are not those of an earlier version, since a default has changed; told once."""
+
+
 class DegenerateWarning(ExtremeEntropyWarning):
     """The prediction is constant, because the classes have the same mean in feature space."""
 
@@ -97,3 +102,9 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PASSED_OVER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+@functools.cache
+def warn_once(message: str, category: type[Warning]) -> None:
+    """Give a warning if this process has not given it yet."""
+    warn(message, category)

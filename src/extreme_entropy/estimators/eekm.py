@@ -93,8 +93,8 @@ callable, default="mixed"
         shrinkage: Literal["ledoit-wolf", "oas"] | float | None = "ledoit-wolf",
         ridge: float | Literal["auto"] = "auto",
         decision: Literal["paper", "cross-fitted"] = "cross-fitted",
-        priors: Priors = "balanced",
-        costs: Costs | None = None,
+        priors: Priors = "empirical",
+        costs: Costs | None = "balanced",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -145,6 +145,8 @@ callable, default="mixed"
             relevance="uniform",
             ridge=0.0,
             decision="paper",
+            priors="balanced",
+            costs=None,
             n_jobs=n_jobs,
             random_state=random_state,
         )
