@@ -57,11 +57,12 @@ def at(X: Any, rows: Array) -> Any:
 
 def classifier(rng: np.random.Generator) -> Any:
     """A random small classifier."""
-    priors: Any = str(rng.choice(["balanced", "empirical"]))
+    stakes: Any = {"priors": str(rng.choice(["balanced", "empirical"]))}
+    stakes["costs"] = ["balanced", None][rng.integers(2)]
     if rng.random() < 0.2:
-        return ExtremeEntropyClassifier(n_landmarks=8, priors=priors, random_state=0)
+        return ExtremeEntropyClassifier(n_landmarks=8, **stakes, random_state=0)
     scale = rng.choice(["quantile", "minmax", "standard"])
-    options: dict[str, Any] = {"scale": str(scale), "priors": priors, "random_state": 0}
+    options: dict[str, Any] = {"scale": str(scale), **stakes, "random_state": 0}
     options["decision"] = str(rng.choice(["paper", "cross-fitted"]))
     # Without any, covariances of so few rows are singular, and rounding says how much.
     options["shrinkage"] = [0.05, "ledoit-wolf", "oas"][rng.integers(3)]
@@ -122,7 +123,9 @@ def check(rng: np.random.Generator) -> None:
     two = clone(drawn).set_params(n_jobs=2).fit(X, y).predict_proba(X)
     np.testing.assert_array_equal(two, p, "n_jobs")
     costs = dict.fromkeys(drawn.classes_.tolist(), 2.0)
-    np.testing.assert_array_equal(drawn.with_costs(costs).predict(X), drawn.predict(X), "costs")
+    np.testing.assert_array_equal(
+        drawn.with_costs(costs).predict(X), drawn.with_costs().predict(X), "costs"
+    )
     with tempfile.TemporaryDirectory() as folder:
         drawn.save(Path(folder) / "m")
         np.testing.assert_array_equal(load(Path(folder) / "m").predict_proba(X), p, "save")

@@ -275,22 +275,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1250,
-    "cli": 1470,
+    "(top)": 1265,
+    "cli": 1480,
     "columns": 2410,
     "drawing": 1800,
     "engines": 1080,
     "entropy": 460,
-    "estimators": 4210,
-    "export": 1050,
+    "estimators": 4220,
+    "export": 1060,
     "features": 1570,
-    "machine": 1570,
+    "machine": 1580,
     "metrics": 540,
     "moments": 1000,
     "plots": 1460,
-    "report": 2610,
-    "selection": 1830,
-    "tables": 2830,
+    "report": 2630,
+    "selection": 1840,
+    "tables": 2840,
 }
 
 
@@ -309,7 +309,7 @@ def test_each_package_keeps_within_its_lines():
     ("classifier", "functions", "files", "depth", "changes"),
     [
         (ExtremeEntropyClassifier(random_state=0), 197, 34, 11, 80),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 148, 25, 11, 60),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 149, 25, 11, 60),
     ],
     ids=["default", "paper"],
 )

@@ -258,7 +258,7 @@ def test_parts_merged_are_one_fit_and_forgetting_undoes_it(home, tmp_path):
 def test_costs_move_the_decision_and_not_the_probabilities(home, tmp_path):
     model = tmp_path / "m.eem"
     table = home / "train.parquet"
-    words = (*QUICK, "--cost", "yes=20", "--cost", "no=1", "--priors", "balanced", "-o", model)
+    words = (*QUICK, "--cost", "yes=20", "--cost", "no=1", "-o", model)
     eem("fit", table, "--target", "ill", *words)
     dear, plain = TableModel.load(model).classifier, TableModel.load(home / "m.eem").classifier
     X = TableModel.load(model).read(people(seed=1))
@@ -343,6 +343,37 @@ def test_priors_change_without_refitting(home, tmp_path):
     assert pq.read_table(out)["prediction"].to_pylist() == labels.tolist()
     eem("fit", new, "--like", model, "-o", tmp_path / "part.eem")
     assert TableModel.load(tmp_path / "part.eem").classifier.priors == "empirical"
+
+
+def test_without_costs_all_labels_count_alike_and_with_priors_the_likeliest_wins(home, tmp_path):
+    """In `fit` and on use; nothing is printed that nobody asked for."""
+    model, out, new = tmp_path / "m.eem", tmp_path / "out.parquet", home / "new.parquet"
+    words = ("fit", home / "train.parquet", "--target", "ill", *QUICK, "-o", model)
+    told = json.loads(eem(*words, "--json").stdout)
+    assert (told["priors"], told["costs"]) == ("empirical", "balanced")
+    fitted = TableModel.load(model)
+    assert (fitted.classifier.priors, fitted.classifier.costs) == ("empirical", "balanced")
+    X = fitted.read(people(seed=1))
+    p = fitted.classifier.predict_proba(X)
+    yes = {
+        (): p[:, 1] > 58 / 300,
+        ("--priors", "balanced"): p[:, 1] > 58 / 300,
+        ("--priors", "empirical"): p[:, 1] > 0.5,
+        ("--cost", "yes=3"): 3 * p[:, 1] > p[:, 0],
+    }
+    for asked, expected in yes.items():
+        eem("predict", model, new, *asked, "-o", out)
+        assert (np.array(pq.read_table(out)["prediction"]) == "yes").tolist() == expected.tolist()
+        assert eem(*words[:-1], tmp_path / "asked.eem", *asked).stderr == ""
+        again = TableModel.load(tmp_path / "asked.eem").classifier
+        assert (again.predict(X) == "yes").tolist() == expected.tolist()
+    shown = eem("evaluate", model, new).stdout
+    assert f"(missing yes {242 / 58:g}, another 1)" in shown
+    assert "classes as frequent as in training *" in shown
+    for asked, priors in ((), ""), (("--priors", "balanced"), "Priors: classes equally frequent"):
+        shown = eem(*words, *asked).stdout
+        assert ("Priors:" in shown) == bool(priors)
+        assert priors in shown
 
 
 @pytest.mark.parametrize(
@@ -441,8 +472,10 @@ def test_where_equal_priors_are_worse_than_a_constant_the_evaluation_says_so(tmp
     write(table.slice(1000), tmp_path / "new.csv")
     eem("fit", tmp_path / "old.csv", "--target", "y", *QUICK, "-o", tmp_path / "m.eem")
     words = ("evaluate", tmp_path / "m.eem", tmp_path / "new.csv")
+    assert "worse than a constant" not in eem(*words).stdout
+    words += ("--priors", "balanced")
     assert "The probabilities and the decisions are worse than a constant" in eem(*words).stdout
-    assert "worse than a constant" not in eem(*words, "--priors", "empirical").stdout
+    assert "worse than a constant" not in eem(*words[:-1], "empirical").stdout
 
 
 def test_rows_that_were_learnt_are_known_again(home, tmp_path):

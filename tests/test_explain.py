@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from scipy.special import logit
+from scipy.special import log_softmax, logit
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.inspection import permutation_importance
@@ -125,20 +125,24 @@ def test_a_row_at_a_singular_point_has_a_finite_gradient():
         assert np.isfinite(layer.gradient(Z, np.ones((layer.size, 1)))).all()
 
 
-def test_slopes_of_coupled_odds_are_derivatives():
+@pytest.mark.parametrize("stakes", [np.zeros(4), np.log([0.1, 0.2, 0.3, 0.4])])
+def test_slopes_of_coupled_odds_are_derivatives(stakes):
     """Of ln p over the odds of each pair; averaged, they are the difference along the way."""
     rng = np.random.default_rng(0)
     pairs = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+
+    def coupled(odds):
+        return log_softmax(coupling.couple(odds, pairs, 4) + stakes, axis=1)
+
     start = rng.normal(size=(30, 6)) * 4
     for pair in range(6):
         e = 1e-5 * (np.arange(6) == pair)
-        theirs = coupling.couple(start + e, pairs, 4) - coupling.couple(start - e, pairs, 4)
-        ours = coupling.mean_slopes(start - e, start + e, pairs, 4)
+        theirs = coupled(start + e) - coupled(start - e)
+        ours = coupling.mean_slopes(start - e, start + e, pairs, stakes)
         np.testing.assert_allclose(ours[:, :, pair], theirs / 2e-5, atol=1e-6)
     end = start + rng.normal(size=start.shape)
-    moved = (coupling.mean_slopes(start, end, pairs, 4) * (end - start)[:, None]).sum(axis=2)
-    theirs = coupling.couple(end, pairs, 4) - coupling.couple(start, pairs, 4)
-    np.testing.assert_allclose(moved, theirs, atol=0.02)
+    moved = (coupling.mean_slopes(start, end, pairs, stakes) * (end - start)[:, None]).sum(axis=2)
+    np.testing.assert_allclose(moved, coupled(end) - coupled(start), atol=0.02)
 
 
 def test_slopes_of_the_softmax_are_derivatives():
@@ -166,12 +170,14 @@ def test_odds_that_are_certain_change_nothing():
     """From 30 to 300 nothing moves; from 0 to 300 as much as to where odds are certain."""
     pairs, most = ((0, 1), (0, 2), (1, 2)), logit(1 - CERTAIN)
     start, end = np.array([[30.0, 0.0, 1.0]]), np.array([[300.0, 0.0, 1.0]])
-    assert not coupling.mean_slopes(start, end, pairs, 3)[:, :, 0].any()
-    assert not coupling.mean_slopes(start, start, pairs, 3)[:, :, 0].any()
+    stakes = np.log([0.2, 0.3, 0.5])
+    assert not coupling.mean_slopes(start, end, pairs, stakes)[:, :, 0].any()
+    assert not coupling.mean_slopes(start, start, pairs, stakes)[:, :, 0].any()
     start[:, 0], near = 0.0, end.copy()
     near[:, 0] = most
-    far = coupling.mean_slopes(start, end, pairs, 3)[:, :, 0] * 300
-    np.testing.assert_allclose(far, coupling.mean_slopes(start, near, pairs, 3)[:, :, 0] * most)
+    far = coupling.mean_slopes(start, end, pairs, stakes)[:, :, 0] * 300
+    near = coupling.mean_slopes(start, near, pairs, stakes)[:, :, 0] * most
+    np.testing.assert_allclose(far, near)
 
 
 # -------------------------------------------------------------------- contributions
@@ -269,14 +275,17 @@ def test_the_typical_row_and_idle_columns_get_nothing(classifier):
 
 
 def test_costs_and_priors_do_not_change_contributions():
-    """They move all rows alike; with more classes that holds for costs."""
+    """They move all rows alike; with more classes a cost does what a prior does."""
     classifier, X = fitted(CLASSIFIERS["mixed"])
     other = classifier.with_costs({1: 9}, priors={0: 0.9, 1: 0.1})
     np.testing.assert_allclose(other.explain(X), classifier.explain(X), atol=1e-9)
     classifier, X = fitted(CLASSIFIERS["mixed"], 3)
-    np.testing.assert_allclose(
-        classifier.with_costs({1: 9}).explain(X), classifier.explain(X), atol=1e-9
-    )
+    weights = np.exp(classifier.machine_.log_priors) * [1, 9, 1]
+    likely = classifier.with_costs(priors=weights / weights.sum())
+    costly = classifier.with_costs({1: 9}, priors="empirical")
+    np.testing.assert_allclose(costly.explain(X), likely.explain(X), atol=1e-9)
+    equal = classifier.with_costs(priors="balanced")
+    np.testing.assert_allclose(classifier.explain(X), equal.explain(X), atol=1e-9)
 
 
 def test_rows_may_come_in_any_form_and_number():

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.special import log_softmax
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.metrics import brier_score_loss
@@ -11,10 +12,11 @@ from sklearn.metrics import brier_score_loss
 from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier, load
 from extreme_entropy.errors import InputError
 
+EQUAL = {"priors": "balanced", "costs": None}
 MACHINES = [
-    EEMClassifier(30, random_state=0),
-    EEMClassifier(30, activation="rbf", scale="minmax", decision="paper", random_state=0),
-    EEKMClassifier(30, random_state=0),
+    EEMClassifier(30, random_state=0, **EQUAL),
+    EEMClassifier(30, activation="rbf", scale="minmax", decision="paper", random_state=0, **EQUAL),
+    EEKMClassifier(30, random_state=0, **EQUAL),
 ]
 every_machine = pytest.mark.parametrize("machine", MACHINES, ids=["EEM", "EEM paper", "EEKM"])
 STAKES = [
@@ -22,6 +24,8 @@ STAKES = [
     ({"priors": [0.2, 0.8]}, 4.0),
     ({"priors": {"no": 0.9, "yes": 0.1}}, 1 / 9),
     ({"priors": "empirical"}, 1 / 3),
+    ({"costs": "balanced"}, 3.0),
+    ({"priors": "empirical", "costs": "balanced"}, 1.0),
     ({"costs": {"yes": 5.0}}, 5.0),
     ({"costs": {"no": 2.5}}, 1 / 2.5),
     ({"costs": {"yes": 3, "no": 12}, "priors": (0.25, 0.75)}, 3 * 3 / 12),
@@ -60,9 +64,9 @@ def test_predict_is_the_sign_of_the_decision(machine, stakes, odds):
     fitted = clone(machine).set_params(**stakes).fit(X, y)
     decision = fitted.decision_function(X)
     np.testing.assert_array_equal(fitted.predict(X), np.where(decision > 0, "yes", "no"))
-    costs = fitted.costs or {}
+    (_, no), (yes, _) = fitted.machine_.costs
     p = fitted.predict_proba(X)
-    expected = np.log(p[:, 1] / p[:, 0]) + np.log(costs.get("yes", 1) / costs.get("no", 1))
+    expected = np.log(p[:, 1] / p[:, 0]) + np.log(yes / no)
     np.testing.assert_allclose(decision, expected, atol=1e-6)
 
 
@@ -213,14 +217,15 @@ def test_where_the_spread_favours_it_a_dear_class_wins_everywhere(dear, cheap):
 
 @pytest.mark.parametrize("machine", [MACHINES[0], MACHINES[2]], ids=["EEM", "EEKM"])
 def test_more_classes_decide_by_cost_times_probability(machine):
-    """decision_function is ln C + ln p, and the largest wins."""
+    """decision_function is ln C + ln p as shares of a row, and the largest wins."""
     X, y = ternary()
     fitted = clone(machine).fit(X, y)
     costs = np.array([1.0, 8.0, 0.25])
     dear = fitted.with_costs({20: 8.0, 30: 0.25})
     p = fitted.predict_proba(X)
     np.testing.assert_array_equal(dear.predict_proba(X), p)
-    np.testing.assert_allclose(dear.decision_function(X), np.log(costs) + np.log(p), atol=1e-10)
+    expected = log_softmax(np.log(costs) + np.log(p), axis=1)
+    np.testing.assert_allclose(dear.decision_function(X), expected, atol=1e-10)
     np.testing.assert_array_equal(dear.predict(X), fitted.classes_[(costs * p).argmax(axis=1)])
     again = clone(machine).set_params(costs={20: 8.0, 30: 0.25}).fit(X, y)
     np.testing.assert_array_equal(again.decision_function(X), dear.decision_function(X))
@@ -245,7 +250,10 @@ MATRIX = np.array([[0.0, 1.0, 9.0], [2.0, 0.0, 1.0], [1.0, 30.0, 0.0]])
 
 @pytest.mark.parametrize(
     "kind",
-    [partial(EEMClassifier, 20), partial(ExtremeEntropyClassifier, n_landmarks=20)],
+    [
+        partial(EEMClassifier, 20, **EQUAL),
+        partial(ExtremeEntropyClassifier, n_landmarks=20, **EQUAL),
+    ],
     ids=["EEM", "forest"],
 )
 def test_a_matrix_of_costs_decides_for_the_least_expected_cost(kind, tmp_path):
@@ -296,7 +304,7 @@ def test_a_matrix_for_two_classes_is_a_cost_for_each():
 def test_thresholds_of_a_pair_follow_from_the_matrix():
     """Where the log-odds of the pair cross the ratio of its two costs."""
     X, y = ternary()
-    fitted = EEMClassifier(30, random_state=0).fit(X, y).with_costs(MATRIX)
+    fitted = EEMClassifier(30, random_state=0).fit(X, y).with_costs(MATRIX, priors="balanced")
     for (i, j), gaussian, found in zip(
         fitted.machine_.pairs, fitted.machine_.curves, fitted.thresholds_, strict=True
     ):
@@ -359,8 +367,8 @@ def test_impossible_stakes_are_refused_by_with_costs(stakes, match):
     machine = EEMClassifier(10, random_state=0).fit(X, y)
     with pytest.raises(InputError, match=match):
         machine.with_costs(stakes.get("costs"), priors=stakes.get("priors"))
-    assert machine.costs is None
-    assert machine.priors == "balanced"
+    assert machine.costs == "balanced"
+    assert machine.priors == "empirical"
 
 
 def test_where_a_class_is_rare_only_empirical_priors_beat_a_constant_brier_score():
@@ -386,7 +394,7 @@ def test_costs_keep_the_priors_that_decide(rng):
     y = (X[:, 0] > 1).astype(int)
     classifier = EEMClassifier(20, random_state=0).fit(X, y)
     p = classifier.predict_proba(X)
-    classifier.set_params(priors="empirical")
+    classifier.set_params(priors="balanced")
     np.testing.assert_array_equal(classifier.with_costs(None).predict_proba(X), p)
     again = classifier.fit(X, y)
     np.testing.assert_array_equal(again.with_costs(None).predict_proba(X), again.predict_proba(X))

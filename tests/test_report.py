@@ -176,7 +176,7 @@ def test_the_brier_score_at_these_frequencies_is_that_of_priors_as_counted(class
     told = classifier.with_costs(priors={"common": 1 - share, "rare": share}).predict_proba(X)[:, 1]
     shown_at = re.search(
         r"Brier score at these frequencies</h3>\s*<p class=\"big\">([\d.]+)",
-        build_report(classifier, X, y),
+        build_report(classifier.with_costs(priors="balanced"), X, y),
     )
     assert float(shown_at[1]) == pytest.approx(brier_score_loss(y == "rare", told), abs=5e-4)
 
@@ -184,7 +184,7 @@ def test_the_brier_score_at_these_frequencies_is_that_of_priors_as_counted(class
 def test_a_classifier_that_knows_the_frequencies_has_one_brier_score():
     """No second Brier score, and no question about frequency."""
     X, y = overlapping()
-    page = build_report(EEMClassifier(40, priors="empirical", random_state=0).fit(X, y), X, y)
+    page = build_report(EEMClassifier(40, random_state=0).fit(X, y), X, y)
     assert "at these frequencies" not in page
     assert 'name="priors"' not in page
 
@@ -789,8 +789,8 @@ def very_rare(seed=0, n=6000):
 def test_a_model_of_equal_priors_is_compared_with_nothing_at_the_price_it_decides_by():
     """A miss is as dear as there are common rows for a rare one, for it and for doing nothing."""
     X, y = very_rare(1)
-    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
-    said = classifier.predict(X)
+    classifier = EEMClassifier(30, priors="balanced", costs=None, random_state=0)
+    said = classifier.fit(*very_rare()).predict(X)
     found = ((said == "fraud") & (y == "fraud")).sum()
     alarms = ((said == "fraud") & (y != "fraud")).sum()
     page = build_report(classifier, X, y)
@@ -832,11 +832,31 @@ def test_stated_costs_are_those_of_the_sentence():
 def test_a_model_that_knows_frequencies_and_costs_has_one_price():
     """One column of costs, and no word about other weights."""
     X, y = very_rare(1)
-    classifier = EEMClassifier(30, random_state=0, priors="empirical").fit(*very_rare())
+    classifier = EEMClassifier(30, random_state=0, costs=None).fit(*very_rare())
     page = build_report(classifier, X, y)
     assert [len(row) for row in points_on(page)] == [4, 4, 4]
     assert "if every mistake costs 1, that costs" in headline(page)
     assert "weighs one miss" not in page
+    assert "No costs were stated" not in page
+
+
+def test_where_no_costs_were_stated_those_that_balance_the_classes_are_told():
+    """The dearest class by the rows that the others have for each of its own, the cheapest at 1."""
+    X, y = very_rare(1)
+    classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
+    said, weight = classifier.predict(X), 992 / 8
+    page = build_report(classifier, X, y)
+    cost = weight * (said != y)[y == "fraud"].sum() + (said != y)[y == "honest"].sum()
+    assert f"as dear as {times(weight)} false alarms" in headline(page)
+    assert f"that costs {amount(cost)}, and doing" in headline(page)
+    assert [len(row) for row in points_on(page)] == [4, 4, 4]
+    assert "No costs were stated, so that the model treats both classes alike" in page
+    assert data_of(page)["costs"] == [weight, 1]
+    # On rows of other frequencies it weighs a miss by theirs.
+    kept = (y == "fraud") | (np.arange(len(y)) % 3 == 0)
+    other = build_report(classifier, X[kept], y[kept])
+    assert f"and a miss for {amount(weight)} false alarms; so it weighs one miss like" in other
+    assert "No costs were stated; if" in other
 
 
 def test_the_cheapest_point_is_that_of_all_thresholds():

@@ -12,6 +12,7 @@
     └── WriteError (OSError)            a model could not be written: the disk is full, say
 
     ExtremeEntropyWarning (UserWarning)
+    ├── ChangedDefaultWarning           labels are not those that an earlier version gave
     ├── DateWarning                     text that may be dates is read in doubt, or not as dates
     ├── DegenerateWarning               the prediction is constant: classes have the same mean
     ├── FewRowsWarning                  a class has too few rows for what was asked
@@ -68,6 +69,10 @@ class ExtremeEntropyWarning(UserWarning):
     """Base of all warnings given by this library."""
 
 
+class ChangedDefaultWarning(ExtremeEntropyWarning):
+    """Labels are not those of an earlier version, since a default has changed; told once."""
+
+
 class DateWarning(ExtremeEntropyWarning):
     """Text may be dates in another order than it is read in, or some or all of it is not read."""
 
@@ -102,3 +107,9 @@ def warn(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_PASSED_OVER):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level + 1)
+
+
+@functools.cache
+def warn_once(message: str, category: type[Warning]) -> None:
+    """Give a warning if this process has not given it yet."""
+    warn(message, category)

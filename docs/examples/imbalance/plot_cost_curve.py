@@ -36,13 +36,13 @@ state = np.where(stops, "stops", "runs")
 X, X_new, y, y_new = train_test_split(
     pumps, state, test_size=0.5, stratify=state, random_state=0
 )
-classifier = ExtremeEntropyClassifier(priors="empirical", random_state=0).fit(X, y)
+classifier = ExtremeEntropyClassifier(random_state=0).fit(X, y)
 print(f"{stops.mean():.1%} of the pumps stop; held out are {len(y_new)} pumps")
 
 # %%
-# ``priors="empirical"`` says that pumps will stop as often as they did among the rows
-# learnt. To minimise what mistakes cost in the factory, this is needed: by default both
-# classes are taken as equally frequent.
+# Pumps are taken to stop as often as they did among the rows learnt
+# (``priors="empirical"``, the default). Until it is told what mistakes cost, the
+# classifier treats both classes alike.
 #
 # Many costs
 # ----------

@@ -50,9 +50,9 @@ print(f"{len(X)} payments to learn from, {y.sum()} of them fraud; as many to jud
 # Four classifiers, none of them tuned
 # ------------------------------------
 # LightGBM as it comes, and with ``class_weight="balanced"``, the usual remedy for a
-# rare class. Ours as it comes, which treats both classes as equally frequent, and the
-# same fitted classifier told by ``with_costs`` that fraud is as rare as it is. The last
-# one costs nothing: only a threshold moves.
+# rare class. Ours as it comes, which treats both classes alike, and the same fitted
+# classifier told by ``with_costs`` that all mistakes cost the same. The last one costs
+# nothing: only a threshold moves.
 
 from lightgbm import LGBMClassifier
 
@@ -64,7 +64,7 @@ classifiers = {
     "LightGBM": LGBMClassifier(**common).fit(X, y),
     "LightGBM, balanced": LGBMClassifier(class_weight="balanced", **common).fit(X, y),
     "ExtremeEntropy": ours,
-    "ExtremeEntropy, real priors": ours.with_costs(priors="empirical"),
+    "ExtremeEntropy, equal costs": ours.with_costs(),
 }
 
 # %%
@@ -120,8 +120,8 @@ plt.show()
 # --------------------------------------------
 # Labels depend on where a threshold lies, and each of the four has put it elsewhere. A
 # fraud team has a budget: it can look at so many payments a day. So let each classifier
-# rank all payments, and count the fraud among the most suspicious ones. (Moving the
-# prior changes no ranking, so ours is one curve.)
+# rank all payments, and count the fraud among the most suspicious ones. (Costs change
+# no ranking, so ours is one curve.)
 
 fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 styles = {"LightGBM": "-", "LightGBM, balanced": "--", "ExtremeEntropy": "-"}

@@ -7,9 +7,9 @@ thirty leave? Then the probabilities are *calibrated*, and one can compute with 
 expected losses, budgets, staffing.
 
 :obj:`~extreme_entropy.ExtremeEntropyClassifier` has two answers. By default its
-probabilities hold for classes that are equally frequent, which makes its decisions fair
-to a rare class. With ``priors="empirical"`` they hold for the world the rows came from.
-This example shows both beside other classifiers.
+probabilities hold for the world the rows came from. With ``priors="balanced"`` they
+hold for classes that are equally frequent. Its labels are fair to a rare class either
+way. This example shows both beside other classifiers.
 
 The rows are **made up**, with a seed, so that the true probability of each row is
 known.
@@ -52,8 +52,8 @@ classifiers = {
     "naive Bayes": GaussianNB().fit(X, y),
     "random forest": forest.fit(X, y),
     "gradient boosting": HistGradientBoostingClassifier(random_state=0).fit(X, y),
-    "ours, balanced": ours,
-    "ours, empirical": ours.with_costs(priors="empirical"),
+    "ours, balanced": ours.with_costs(priors="balanced"),
+    "ours": ours,
 }
 probabilities = {name: c.predict_proba(X_new)[:, 1] for name, c in classifiers.items()}
 
@@ -109,7 +109,7 @@ for ax in axes[:, 0]:
 plt.show()
 
 # %%
-# With ``priors="empirical"`` ours is close to the dotted line where most rows are, on
+# As it comes, ours is close to the dotted line where most rows are, on
 # the left. Further right, where rows are few, it is too cautious, as the random forest
 # is; gradient boosting errs the other way.
 #
@@ -137,10 +137,9 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# * Decide which question you have. For decisions that treat both classes alike, keep
-#   the default. For probabilities as frequent as in the world, take
-#   ``priors="empirical"``, or ask a fitted classifier for
-#   ``with_costs(priors="empirical")``.
+# * Decide which question you have. Probabilities by default are as frequent as in the
+#   world, while labels treat both classes alike. For probabilities of equally frequent
+#   classes, ask a fitted classifier for ``with_costs(priors="balanced")``.
 # * No second fit and no ``CalibratedClassifierCV`` is needed: rows that were held out
 #   within the fit have set the scale.
 # * A calibrated classifier need not be a good one. Look at the Brier score as well:

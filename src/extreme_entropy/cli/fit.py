@@ -45,7 +45,7 @@ Examples:
     type=click.Choice(["auto", "eem", "eekm"]),
     help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",
 )
-@decision_options("1", "balanced")
+@decision_options("in inverse proportion to frequency", "empirical")
 @columns_option("--drop", "Leave out")
 @columns_option("--text", "Read as text, as it is spelt")
 @columns_option("--number", "Read as numbers, other cells as missing")
@@ -141,6 +141,7 @@ def fit(
             "dropped": dict(fitted.columns.dropped),
             "priors": by_text(priors) if isinstance(priors, Mapping) else priors,
             **asdict(fitted.facts),
+            "costs": fitted.facts.costs or fitted.classifier.costs,
         }
     )
 
@@ -169,7 +170,7 @@ def _request(target: str | None, decision: DecisionOptions, named: dict[str, Any
     return FitRequest(
         target,
         costs=decision.costs,
-        priors=decision.priors or "balanced",
+        priors=decision.priors,
         read_as={kind: named.pop(kind) for kind in READ_AS if kind in named},
         missing=named.pop("na", ()),
         baseline=not named.pop("no_baseline", False),

@@ -95,11 +95,14 @@ def _missing_text(fitted: TableModel, named: int) -> str:
 
 
 def _priors_text(fitted: TableModel) -> str:
-    """How frequent classes are taken to be, unless equally."""
-    priors = fitted.classifier.priors
+    """How frequent classes are taken to be, unless nobody said it."""
+    costs, priors = fitted.classifier.costs, fitted.classifier.priors
+    if isinstance(costs, str):
+        return ""
     if isinstance(priors, Mapping):
         return ", ".join(f"{printable(label_text(x))} {share:g}" for x, share in priors.items())
-    return "" if priors == "balanced" else "classes as frequent as in the table"
+    equal = priors == "balanced"
+    return "classes equally frequent" if equal else "classes as frequent as in the table"
 
 
 def _estimate_lines(fitted: TableModel) -> list[str]:

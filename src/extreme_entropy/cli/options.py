@@ -77,7 +77,7 @@ def decision_options(cost: str = "that of the model", priors: str = "those of th
             metavar="LABEL=COST",
             help="Cost of missing a row of this label, 1 for others; may be repeated. Classes are "
             "then taken for as frequent as in the training table, so that mistakes cost least "
-            f"there. [default: {cost}]",
+            f"there. [default: {cost}; 1 where priors are given]",
         ),
         click.option(
             "--prior",
@@ -91,8 +91,8 @@ def decision_options(cost: str = "that of the model", priors: str = "those of th
             "--priors",
             type=click.Choice(["balanced", "empirical"]),
             help="Classes equally frequent, or as frequent as in the training table: then "
-            "probabilities match frequencies, and the frequent class is predicted more often. "
-            f"[default: {priors}; empirical where a --cost is given]",
+            "probabilities match frequencies. Without a --cost the most probable class is "
+            f"predicted. [default: {priors}; empirical where a --cost is given]",
         ),
     )
 

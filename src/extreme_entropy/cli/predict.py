@@ -49,8 +49,9 @@ def predict(
     DATA may be - for CSV from standard input. Costs and priors change without refitting.
 
     The column `prediction` holds the labels; with --proba, a column p(LABEL) for each class.
-    Probabilities are for equally frequent classes, so that those of a rare class are far above its
-    frequency; --priors empirical, here or in eem fit, makes them match.
+    Probabilities match the frequencies of the classes in the training table. A miss of a rare class
+    costs more by default, so that the label need not be the most probable one; with --priors
+    empirical it is.
     """
     from ..tables.writing import check_output, is_text, with_escaped_formulas, write_table
 

@@ -40,6 +40,7 @@ from .inputs import (
     Columns,
     Costs,
     Priors,
+    check_priors_and_costs,
     classes_of,
     labels_to_expect,
     log_priors_and_costs,
@@ -103,7 +104,7 @@ class EntropyClassifier(Combinable, NotebookView):
         "ridge": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
         "decision": [StrOptions({"paper", "cross-fitted"})],
         "priors": [StrOptions({"balanced", "empirical"}), dict, "array-like"],
-        "costs": [dict, "array-like", None],
+        "costs": [StrOptions({"balanced"}), dict, "array-like", None],
         "n_jobs": [
             Interval(Integral, None, -1, closed="right"),
             Interval(Integral, 1, None, closed="left"),
@@ -150,7 +151,7 @@ class EntropyClassifier(Combinable, NotebookView):
 
     def _learn(self, table: Table, classes: Array, *, all_rows: bool = True) -> Learned:
         """Add rows, all there are or some of them, to what is known; the first ones draw φ."""
-        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
+        check_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         known, (extent, unit) = self._learned, table.extent
         total = extent if all_rows else None
         n_folds = N_FOLDS if self.decision == "cross-fitted" or self.ridge == "auto" else 1
@@ -367,7 +368,7 @@ class EntropyClassifier(Combinable, NotebookView):
         return self._answer(X, "projection")
 
     def decision_function(self, X: Any) -> Array:
-        """Log-odds of the second class, costs and priors included; ln(C p) with more classes.
+        """Log-odds of the second class, costs and priors included; ln(C p / Σ C p) of more classes.
 
         With more classes and a matrix of costs it is minus the logarithm of the expected cost.
 
@@ -416,10 +417,9 @@ class EntropyClassifier(Combinable, NotebookView):
     def predict_proba(self, X: Any) -> Array:
         """Probability of each class under the priors. Costs do not change probabilities.
 
-        With the default, `priors="balanced"`, classes are taken for equally frequent, and a rare
-        class gets probabilities far above its frequency: their Brier score is often worse than that
-        of a constant. `with_costs(priors="empirical")` makes them match frequencies, without
-        refitting.
+        By default they match the frequencies of the classes in the rows learnt, while `predict`
+        treats all classes alike, so that its label need not be the most probable one. To predict
+        that, set `costs=None` or call `with_costs()`.
 
         To rank rows, use `decision_function` or `predict_log_proba`: probabilities within about
         1e-16 of 1 round to 1, which makes those rows tie.
@@ -441,7 +441,7 @@ class EntropyClassifier(Combinable, NotebookView):
         The contributions of a row sum to its `decision_function` minus that of the typical row,
         which is the median of the rows that the feature map was drawn from. They are integrated
         gradients along the straight line, in scaled columns, from the typical row to the row.
-        Costs do not change them; neither do priors with two classes.
+        With two classes neither costs nor priors change them.
 
         Parameters
         ----------
@@ -498,14 +498,14 @@ than two classes
     def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
         """The same classifier under other costs and priors, at once and without data.
 
-        Only the thresholds move; β and the Gaussians stay.
+        Only the thresholds move; β and the Gaussians stay. Costs replace the balanced ones.
 
         Parameters
         ----------
-        costs : dict of label to cost, or matrix, optional
-            Cost of misclassifying a row of that label. Labels left out cost 1. Where it matters
-            what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`, or an array of
-            shape (n_classes, n_classes) in the order of `classes_`, true classes down.
+        costs : "balanced", dict of label to cost, or matrix, optional
+            Cost of misclassifying a row of that label, 1 where left out; with None all cost 1.
+            Where it matters what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`,
+            or an array of shape (n_classes, n_classes) in the order of `classes_`, true ones down.
         priors : optional
             As in the constructor; None keeps those that decide at present.
 
@@ -532,10 +532,9 @@ than two classes
         counts = learned.summary.counts.sum(axis=1)
         terms = log_priors_and_costs(view.priors, view.costs, learned.classes, counts)
         if priors is None:  # set_params may have changed those of the next fit
+            check_priors_and_costs(view.priors, view.costs, learned.classes)
             terms = terms._replace(log_priors=predictor.machine.log_priors)
-        machine = predictor.machine.with_priors_and_costs(
-            terms.log_priors, terms.log_costs, terms.cost_matrix
-        )
+        machine = predictor.machine.with_priors_and_costs(*terms)
         view._solved = Solved(learned, replace(predictor, machine=machine))
         return view
 
@@ -557,9 +556,7 @@ than two classes
         begin_step("solving", len(learned.summary.leaves), " leaves")
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
-        machine = machine.with_priors_and_costs(
-            terms.log_priors, terms.log_costs, terms.cost_matrix
-        )
+        machine = machine.with_priors_and_costs(*terms)
         predictor = Predictor(learned.feature_map, machine, learned.classes)
         # Another thread may have learned more rows by now; then this will be solved again.
         self._solved = solved = Solved(learned, predictor)

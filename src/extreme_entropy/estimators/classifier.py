@@ -45,13 +45,10 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     feature map. A large table is split into leaves, each with its own landmarks and effects, so
     that accuracy grows with the number of rows while the cost of each row stays the same.
 
-    By default `predict_proba` assumes that all classes are equally frequent, so that a rare class
-    gets larger probabilities than its frequency, and `predict` treats all classes alike. With
-    `priors="empirical"` probabilities match the frequencies among rows like those seen in training
-    (they are calibrated), and `predict` favours the frequent class;
-    `with_costs(priors="empirical")` changes this at any time, without refitting. For calibrated
-    probabilities with the decisions of equal priors, use `priors="empirical"` with costs in inverse
-    proportion to the class frequencies.
+    By default probabilities match the frequencies among rows like those seen in training (they are
+    calibrated), and `predict` treats all classes alike: a miss costs in inverse proportion to the
+    frequency of the class. `costs=None` predicts the most probable class, and
+    `with_costs({"fraud": 10})` states real costs at any time, without refitting.
 
     Parameters
     ----------
@@ -160,8 +157,8 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         n_leaves: int | Literal["auto"] = "auto",
         n_landmarks: int | Literal["auto"] = "auto",
         categorical_features: Any = "from_dtype",
-        priors: Priors = "balanced",
-        costs: Costs | None = None,
+        priors: Priors = "empirical",
+        costs: Costs | None = "balanced",
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: bool | int = False,

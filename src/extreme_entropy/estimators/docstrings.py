@@ -48,13 +48,13 @@ decision : {"cross-fitted", "paper"}, default="cross-fitted"
     Whether Gaussians of held-out or of training projections decide. Held-out ones give better
     thresholds when a class is rare or h is large, at no further pass over the data.""",
     "priors, costs": """\
-priors : {"balanced", "empirical"}, dict or array-like, default="balanced"
-    Prior probabilities of the classes: equal (the paper's ½), as frequent as in the rows learnt,
-    or as given; a dict names each label, an array follows `classes_`. Probabilities match
-    frequencies with "empirical": see `predict_proba`.
-costs : dict of label to cost, optional
-    Cost of misclassifying a row of that label; labels left out cost 1. Costs change the decision,
-    never the fit or the probabilities: see `with_costs`.""",
+priors : {"empirical", "balanced"}, dict or array-like, default="empirical"
+    Prior probabilities of the classes: as frequent as in the rows learnt, equal (the paper's ½),
+    or as given; a dict names each label, an array follows `classes_`.
+costs : "balanced", dict, matrix or None, default="balanced"
+    Cost of misclassifying a row of each label: in inverse proportion to its frequency in the rows
+    learnt, so that classes count alike; as given, 1 where left out; or equal, so that the most
+    probable class is predicted. Beside equal priors, use None. Costs change labels alone.""",
     "n_jobs": """\
 n_jobs : int, optional
     Threads. `None` means 1; `-1` uses all processors. The result is the same to the last bit.""",

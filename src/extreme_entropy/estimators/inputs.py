@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import log_softmax
 from sklearn import config_context, get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
@@ -33,15 +34,15 @@ from ..columns.frames import (
 )
 from ..columns.kind import ColumnKind
 from ..engines.blocks import Block, Blocks
-from ..errors import InputError
+from ..errors import ChangedDefaultWarning, InputError, warn_once
 from .column_kinds import kinds_of_frames, kinds_of_matrix, warn_rounded, warn_unseen
 
 Array = np.ndarray[Any, Any]
 # By name; by label; or in the order of the classes.
 NamedPriors = Literal["balanced", "empirical"]
 Priors = NamedPriors | Mapping[Any, float] | Sequence[float] | Array
-# By label; by true and predicted label; or a matrix, true classes down.
-Costs = Mapping[Any, Any] | Sequence[Sequence[float]] | Array
+# By name; by label; by true and predicted label; or a matrix, true classes down.
+Costs = Literal["balanced"] | Mapping[Any, Any] | Sequence[Sequence[float]] | Array
 
 
 MOST_WEIGHT = 1e150  # of a row
@@ -367,20 +368,30 @@ class PriorsAndCosts(NamedTuple):
 def log_priors_and_costs(
     priors: Any, costs: Costs | None, classes: Array, counts: Array | None = None
 ) -> PriorsAndCosts:
-    """Priors and costs, checked. Priors are equal, as counted, or as given."""
-    labels = classes.tolist()
-    if isinstance(priors, str):
-        shares = counts if priors == "empirical" and counts is not None else np.ones(len(labels))
-        shares = shares / shares.sum()
+    """Priors and costs, checked: equal, by the rows counted, or as given."""
+    labels, k = classes.tolist(), len(classes)
+    counted = log_softmax(np.log(np.ones(k) if counts is None else counts))  # shares may be tiny
+    if not isinstance(priors, str):
+        log_priors = np.log(_given_priors(priors, labels))
     else:
-        shares = _given_priors(priors, labels)
-    if costs is None:
-        return PriorsAndCosts(np.log(shares), np.zeros(len(labels)))
+        log_priors = counted if priors == "empirical" else np.full(k, -np.log(k))
+    log_costs = -counted if isinstance(costs, str) else np.zeros(k)
+    if costs is None or isinstance(costs, str):
+        return PriorsAndCosts(log_priors, log_costs)
     matrix = _cost_matrix(costs, labels)
     rows = (matrix + np.diag(matrix.max(axis=1))).min(axis=1)  # the least cost of a mistake
-    if len(labels) == 2 or (matrix == rows[:, np.newaxis] * (1 - np.eye(len(labels)))).all():
-        return PriorsAndCosts(np.log(shares), np.log(rows))
-    return PriorsAndCosts(np.log(shares), np.zeros(len(labels)), matrix)
+    if k == 2 or (matrix == rows[:, np.newaxis] * (1 - np.eye(k))).all():
+        return PriorsAndCosts(log_priors, np.log(rows))
+    return PriorsAndCosts(log_priors, log_costs, matrix)
+
+
+def check_priors_and_costs(priors: Any, costs: Costs | None, classes: Array) -> None:
+    """Raise unless they suit the classes; warn where labels are not those of version 0.2."""
+    log_priors_and_costs(priors, costs, classes)
+    empirical = isinstance(priors, str) and priors == "empirical"
+    if costs is not None and empirical != isinstance(costs, str):
+        now = "are balanced by default; costs=None", "replace balanced ones; priors='balanced'"
+        warn_once(f"Costs now {now[empirical]} gives the former answer.", ChangedDefaultWarning)
 
 
 def _cost_matrix(costs: Costs, labels: list[Any]) -> Array:

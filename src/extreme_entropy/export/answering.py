@@ -19,9 +19,8 @@ from .graph import ROWS, Graph, Tensor
 Array = np.ndarray[Any, Any]
 
 
-def log_odds(g: Graph, decision: Decision, t: str) -> str:
-    """Log-odds, priors included, of the second class of each pair   (n, pairs)."""
-    priors = np.array([decision.log_priors[j] - decision.log_priors[i] for i, j in decision.pairs])
+def log_ratios(g: Graph, decision: Decision, t: str) -> str:
+    """Log-odds of the second class of each pair at equal priors   (n, pairs)."""
     means = np.array([curve.means for curve in decision.curves])
     variances = np.array([curve.variances for curve in decision.curves])
     equal = variances[:, 0] == variances[:, 1]  # where squares would cancel
@@ -34,15 +33,28 @@ def log_odds(g: Graph, decision: Decision, t: str) -> str:
         for mean, half in zip(means.T, halves.T, strict=True):
             apart = g("Sub", t, mean)
             terms.append(g("Mul", g("Mul", apart, apart), half))
-    return g("Add", g.sum(terms), priors + 0.5 * np.log(variances[:, 0] / variances[:, 1]))
+    return g("Add", g.sum(terms), 0.5 * np.log(variances[:, 0] / variances[:, 1]))
 
 
-def probabilities(g: Graph, decision: Decision, odds: str) -> str:
+def log_likelihoods(g: Graph, decision: Decision, ratios: str) -> str:
+    """ln p at equal priors, but for a constant of a row (n, classes); of two, log-odds (n, 1)."""
+    if len(decision.pairs) == 1:
+        return ratios
+    if decision.has_logits:
+        return g.beside([g("Mul", g.columns(ratios, [0]), 0.0), ratios])
+    return g("Log", _coupled(g, decision, ratios))
+
+
+def probabilities(g: Graph, decision: Decision, likelihoods: str) -> str:
     """p of each class   (n, classes)."""
     if len(decision.pairs) == 1:
+        odds = g("Add", likelihoods, decision.log_priors[1] - decision.log_priors[0])
         return g.beside([g("Sigmoid", g("Neg", odds)), g("Sigmoid", odds)])
-    if decision.has_logits:
-        return g("Softmax", _logits(g, odds), axis=1)
+    return g("Softmax", g("Add", likelihoods, decision.log_priors), axis=1)
+
+
+def _coupled(g: Graph, decision: Decision, odds: str) -> str:
+    """p of each class from the log-odds of pairs   (n, classes)."""
     k = len(decision.log_priors)
     pairs = np.arange(len(decision.pairs))
     first, second = np.array(decision.pairs).T
@@ -74,22 +86,17 @@ def probabilities(g: Graph, decision: Decision, odds: str) -> str:
     return g("Div", p, g.row_sums(p))
 
 
-def _logits(g: Graph, odds: str) -> str:
-    """Log-odds of all classes but the first as logits of all   (n, classes)."""
-    return g.beside([g("Mul", g.columns(odds, [0]), 0.0), odds])
-
-
-def scores(g: Graph, decision: Decision, odds: str, p: str) -> str:
-    """What decides: log-odds with costs of two classes (n, 1), or ln(C p) of each class.
+def scores(g: Graph, decision: Decision, likelihoods: str, p: str) -> str:
+    """What decides: log-odds with costs of two classes (n, 1), or ln(C p / Σ C p) of each class.
 
     With a matrix of costs it is minus the logarithm of what each class is expected to cost.
     """
     if len(decision.pairs) == 1:
-        return g("Add", odds, decision.log_costs[1] - decision.log_costs[0])
+        return g("Add", likelihoods, decision.contrast(0, 1).bias)
     if decision.cost_matrix is not None:
         return g("Neg", g("Log", g("Max", g("MatMul", p, decision.cost_matrix), TINY)))
-    log_p = g("LogSoftmax", _logits(g, odds), axis=1) if decision.has_logits else g("Log", p)
-    return g("Add", log_p, decision.log_costs)
+    weights = decision.log_priors + decision.log_costs
+    return g("LogSoftmax", g("Add", likelihoods, weights), axis=1)
 
 
 def largest(g: Graph, scored: str, n_scores: int) -> str:

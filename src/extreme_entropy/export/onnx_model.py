@@ -13,7 +13,7 @@ from ..errors import InputError
 from ..features.scaling import Identity, Shift
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
-from .answering import largest, log_odds, probabilities, scores
+from .answering import largest, log_likelihoods, log_ratios, probabilities, scores
 from .encoded import InputColumn, Rows, columns_of, encoded, is_coded
 from .features import scaled
 from .graph import ROWS, Graph, Tensor
@@ -71,9 +71,10 @@ def answers(g: Graph, predictor: Predictor, rows: Rows, *, raw: bool = False) ->
     """
     phi, machine = predictor.feature_map, predictor.machine
     z = scaled(g, phi.scaling, encoded(g, phi.encoding, rows))
-    odds = log_odds(g, machine, projections(g, phi, machine, z))
-    p = probabilities(g, machine, odds)
-    scored, n = scores(g, machine, odds, p), len(machine.pairs)
+    ratios = log_ratios(g, machine, projections(g, phi, machine, z))
+    likelihoods = log_likelihoods(g, machine, ratios)
+    p = probabilities(g, machine, likelihoods)
+    scored, n = scores(g, machine, likelihoods, p), len(machine.pairs)
     if raw:
         p = scored if n > 1 else g.beside([g("Neg", scored), scored])
     return largest(g, scored, n), p

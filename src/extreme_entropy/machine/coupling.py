@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import expit, logit, softmax
 
 from ..tolerances import CERTAIN
 
@@ -31,13 +31,13 @@ def mean_slopes(
     start: Array,
     end: Array,
     pairs: tuple[tuple[int, int], ...],
-    n_classes: int,
+    weights: Array,
     steps: int = 8,
 ) -> Array:
-    """The mean of ∂ ln p / ∂ odds from some odds to others   (n, classes, pairs).
+    """The mean of ∂ ln(p S / Σ p S) / ∂ odds from some odds to others   (n, classes, pairs).
 
-    It is averaged over so many steps. Odds beyond those that are certain change nothing, so that
-    only the way between counts.
+    It is averaged over so many steps; `weights` are ln S. Odds beyond those that are certain change
+    nothing, so that only the way between counts.
     """
     most = float(logit(1 - CERTAIN))
     low, high = (np.clip(odds, -most, most) for odds in (start, end))
@@ -46,13 +46,13 @@ def mean_slopes(
     counts[~moves & (abs(start) > most)] = 0.0
     total: Any = 0.0
     for step in range(steps):
-        total = total + _slopes(low + (step + 0.5) / steps * (high - low), pairs, n_classes)
+        total = total + _slopes(low + (step + 0.5) / steps * (high - low), pairs, weights)
     return total / steps * counts[:, np.newaxis]
 
 
-def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:
-    """∂ ln p / ∂ odds: with Mp = e of `_system`, −M⁻¹ (∂M/∂r) p · r(1−r) / p."""
-    r = expit(odds)
+def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], weights: Array) -> Array:
+    """∂ ln p / ∂ odds, with Mp = e of `_system` −M⁻¹(∂M/∂r) p · r(1−r) / p, less the mean by pS."""
+    r, n_classes = expit(odds), len(weights)
     system = _system(r, pairs, n_classes)
     p = _solved(system)
     a, b = np.array(pairs).T
@@ -60,7 +60,8 @@ def _slopes(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> 
     moved[:, a, pair] = 2 * r * p[:, a] - (1 - 2 * r) * p[:, b]
     moved[:, b, pair] = -2 * (1 - r) * p[:, b] - (1 - 2 * r) * p[:, a]
     moved *= (r * (1 - r))[:, np.newaxis]
-    return -np.linalg.solve(system, moved)[:, :n_classes] / p[:, :, np.newaxis]
+    slopes = -np.linalg.solve(system, moved)[:, :n_classes] / p[:, :, np.newaxis]
+    return slopes - softmax(np.log(p) + weights, axis=1)[:, np.newaxis] @ slopes
 
 
 def _system(second: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:

@@ -5,11 +5,11 @@ z₀ to the row z, both scaled: column l adds
 
     c_l = (z_l − z₀_l) ∫₀¹ ∂s/∂z_l (z₀ + t(z − z₀)) dt,        Σ_l c_l = s(z) − s(z₀)
 
-for a score s, the log-odds of two classes or ln(C p) of one of more. ∂s/∂z is the slope of the
-score over the projections times their gradient. The line is cut into segments. On each of them the
-slope is its mean between the projections at both ends, and the gradient that of the middle, where
-kinks of a layer are averaged over the segment: with plain slopes there would have to be a segment
-between any two kinks. A row whose sum misses s(z) − s(z₀) is taken again with twice as many
+for a score s, the log-odds of two classes or ln(C p / Σ C p) of one of more. ∂s/∂z is the slope of
+the score over the projections times their gradient. The line is cut into segments. On each of them
+the slope is its mean between the projections at both ends, and the gradient that of the middle,
+where kinks of a layer are averaged over the segment: with plain slopes there would have to be a
+segment between any two kinks. A row whose sum misses s(z) − s(z₀) is taken again with twice as many
 segments. The little that is missing in the end is added to the columns in proportion to what they
 have, so that the sum is exact.
 

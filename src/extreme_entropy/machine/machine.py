@@ -95,11 +95,11 @@ class Decision:
 
     def _bias(self, i: int, j: int) -> float:
         """What priors and costs add to the log-odds of class j beside class i."""
-        if self.cost_matrix is None:
-            costs = self.log_costs[j] - self.log_costs[i]
-        else:
-            costs = np.log(self.cost_matrix[j, i]) - np.log(self.cost_matrix[i, j])
-        return float(self.log_priors[j] - self.log_priors[i] + costs)
+        costs_i, costs_j = self.log_costs[i], self.log_costs[j]
+        if self.cost_matrix is not None:
+            costs_i, costs_j = np.log(self.cost_matrix[i, j]), np.log(self.cost_matrix[j, i])
+        # Each prior with its cost: exactly 0 where costs balance the priors.
+        return float(self.log_priors[j] + costs_j - (self.log_priors[i] + costs_i))
 
     @property
     def costs(self) -> Array:
@@ -114,41 +114,46 @@ class Decision:
         """The same under other priors and costs: only the thresholds change."""
         return replace(self, log_priors=log_priors, log_costs=log_costs, cost_matrix=cost_matrix)
 
-    def log_odds(self, projections: Array) -> Array:
-        """Log-odds, priors included, of each pair's positive class      (n, pairs)."""
-        odds = np.empty_like(projections, dtype=float)
-        for p, ((i, j), curve) in enumerate(zip(self.pairs, self.curves, strict=True)):
-            prior = self.log_priors[j] - self.log_priors[i]
-            odds[:, p] = curve.log_ratio(projections[:, p].astype(float)) + prior
-        return odds
+    def log_ratios(self, projections: Array) -> Array:
+        """Log-odds of each pair's positive class at equal priors        (n, pairs)."""
+        t = projections.astype(float)
+        return np.column_stack([curve.log_ratio(t[:, p]) for p, curve in enumerate(self.curves)])
+
+    def _log_likelihoods(self, projections: Array) -> Array:
+        """ln p at equal priors, but for a constant of each row          (n, classes)."""
+        ratios, k = self.log_ratios(projections), len(self.log_priors)
+        return _with_zero(ratios) if self.has_logits else couple(ratios, self.pairs, k)
+
+    def _log_odds(self, projections: Array) -> Array:
+        """Log-odds of the second of two classes, priors included        (n,)."""
+        return self.log_ratios(projections)[:, 0] + (self.log_priors[1] - self.log_priors[0])
 
     def log_probabilities(self, projections: Array) -> Array:
         """ln p(class | projections)                                     (n, classes)."""
-        odds = self.log_odds(projections)
         if len(self.pairs) == 1:
-            return np.column_stack([log_expit(-odds[:, 0]), log_expit(odds[:, 0])])
-        if self.has_logits:
-            return log_softmax(_with_zero(odds), axis=1)
-        return couple(odds, self.pairs, len(self.log_priors))
+            odds = self._log_odds(projections)
+            return np.column_stack([log_expit(-odds), log_expit(odds)])
+        return log_softmax(self._log_likelihoods(projections) + self.log_priors, axis=1)
 
     def probabilities(self, projections: Array) -> Array:
         """p(class | projections)                                        (n, classes)."""
         if len(self.pairs) == 1:
-            odds = self.log_odds(projections)[:, 0]
+            odds = self._log_odds(projections)
             return np.column_stack([expit(-odds), expit(odds)])
         return np.exp(self.log_probabilities(projections))
 
     def scores(self, projections: Array) -> Array:
-        """What decides: log-odds with costs for two classes, ln(C p) for more.
+        """What decides: log-odds with costs for two classes, for more ln(C p / Σ C p).
 
         With a matrix of costs it is minus the logarithm of what each class is expected to cost.
         """
         if len(self.pairs) == 1:
-            return self.log_odds(projections)[:, 0] + (self.log_costs[1] - self.log_costs[0])
+            return self.log_ratios(projections)[:, 0] + self._bias(0, 1)
         if self.cost_matrix is not None:
             expected = self.probabilities(projections) @ self.cost_matrix
             return -np.log(np.maximum(expected, TINY))
-        return self.log_probabilities(projections) + self.log_costs
+        weights = self.log_priors + self.log_costs
+        return log_softmax(self._log_likelihoods(projections) + weights, axis=1)
 
     def mean_slopes(self, start: Array, end: Array) -> Array:
         """The mean of ∂ score / ∂ projection between two   (n, 1 or classes, pairs)."""
@@ -157,10 +162,12 @@ class Decision:
             slopes[:, 0, p] = curve.slope((start[:, p] + end[:, p]) / 2)
         if len(self.pairs) == 1:
             return slopes
-        odds, odds_at_end = self.log_odds(start), self.log_odds(end)
+        a, b = self.log_ratios(start), self.log_ratios(end)
+        weights = self.log_priors + self.log_costs
         if self.has_logits:
-            return _mean_slopes_of_softmax(odds, odds_at_end) * slopes
-        return mean_slopes(odds, odds_at_end, self.pairs, len(self.log_priors)) * slopes
+            shift = weights[1:] - weights[0]
+            return _mean_slopes_of_softmax(a + shift, b + shift) * slopes
+        return mean_slopes(a, b, self.pairs, weights) * slopes
 
 
 def _with_zero(odds: Array) -> Array:

@@ -27,8 +27,8 @@ class ProjectionDisplay(OnePanel):
     """Picture of the projection that separates two classes.
 
     Histograms of the projected values of both classes, the classifier's two Gaussians and its
-    thresholds. Every density integrates to one, however rare its class. With equal priors and costs
-    the thresholds are therefore where the Gaussians cross; other priors and costs move them. An
+    thresholds. Every density integrates to one, however rare its class. Where costs balance the
+    priors, as by default, the thresholds are where the Gaussians cross; others move them. An
     ExtremeEntropyClassifier projects a row to its log-odds. It does not take those to be Gaussian,
     and no curves are drawn for it.
 

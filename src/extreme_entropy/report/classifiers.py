@@ -90,6 +90,11 @@ class Reported:
         return False
 
     @property
+    def costs(self) -> Array:
+        """Of taking a row of each class (down) for each class (across)."""
+        return self.machine_.costs
+
+    @property
     def trained_on(self) -> Array | None:
         """Training rows of each class, if it knows them."""
         return None
@@ -179,7 +184,12 @@ class LibraryClassifier(Reported):
 
     @property
     def stated_costs(self) -> bool:
-        return self.classifier.costs is not None
+        return self.classifier.costs is not None and not isinstance(self.classifier.costs, str)
+
+    @property
+    def costs(self) -> Array:
+        costs: Array = self.machine_.costs
+        return costs if self.stated_costs else costs / costs[costs > 0].min()
 
     @property
     def trained_on(self) -> Array | None:

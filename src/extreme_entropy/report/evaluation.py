@@ -211,7 +211,7 @@ class RunningEvaluation:
         return Evaluation(
             confusion=self._confusion,
             # Twelve digits: a logarithm gives back 7.3 as 7.300000000000001.
-            costs=np.vectorize(lambda cost: float(f"{cost:.12g}"))(self._classifier.machine_.costs),
+            costs=np.vectorize(lambda cost: float(f"{cost:.12g}"))(self._classifier.costs),
             auc=self._auc.interval(),
             priors=self._classifier.priors,
             probabilities={name: running.scores() for name, running in self._running.items()},

@@ -172,7 +172,7 @@ def _solve(
     counts = np.array([sum(part.n for part in groups) for groups in training])
     terms = solver.priors_and_costs(counts)
     machine = solve(FoldMoments(training), solver.method, terms.log_priors, terms.log_costs)
-    return machine.with_priors_and_costs(terms.log_priors, terms.log_costs, terms.cost_matrix)
+    return machine.with_priors_and_costs(*terms)
 
 
 def _without(

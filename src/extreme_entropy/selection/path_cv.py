@@ -22,6 +22,7 @@ from ..estimators.fitted import Learned
 from ..estimators.inputs import (
     Costs,
     Priors,
+    check_priors_and_costs,
     check_rows,
     check_weight,
     classes_of,
@@ -194,7 +195,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         if not there.all():
             table = table.at(there)
         classes = classes_of(table.labels)
-        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
+        check_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
         tested = there.copy()
         if self._deals_rows and self.scoring in BY_RECALL:
@@ -245,7 +246,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         table = as_table(self, X, y, sample_weight, reset=True)
         assert isinstance(table, InBlocks)
         classes = classes_of(table.labels)
-        log_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
+        check_priors_and_costs(self.priors, self.costs, classes)  # raises before the pass
         sampled = Sampled.of(table, seed, specs, classes)
         rule = FoldRule(int(self.cv), sampled.content, classes)
         counts = table.add_up(rule.counts).reshape(len(classes), -1)

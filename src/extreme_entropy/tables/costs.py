@@ -27,7 +27,10 @@ Priors = NamedPriors | Mapping[str, float]  # "balanced", "empirical", or the sh
 def with_costs(
     fitted: TableModel, costs: Mapping[str, float] | None, priors: Priors | None
 ) -> TableModel:
-    """The same model under other costs and priors, without refitting; None keeps its own."""
+    """The same model under other costs and priors, without refitting; None keeps its own.
+
+    Priors alone replace balanced costs, too, which were there for want of any.
+    """
     classifier, kind = fitted.classifier, fitted.label_kind
     counts = classifier.summary_.counts.sum(axis=1)
     if not counts.all():
@@ -36,8 +39,10 @@ def with_costs(
             f"{fitted.label_names[int(counts.argmin())]!r} has none yet. Put the model together "
             "with one that has: eem merge"
         )
+    if costs is None and priors is None:
+        return fitted
     by_label = classifier.costs
-    if costs is not None:
+    if costs is not None or isinstance(by_label, str):
         by_label = costs_by_label(costs, classifier.classes_, kind)
     chosen = None if priors is None else priors_by_label(priors, classifier.classes_, kind, counts)
     return replace(fitted, classifier=classifier.with_costs(by_label, priors=chosen))

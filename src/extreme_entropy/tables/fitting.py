@@ -54,7 +54,7 @@ class FitRequest:
     model: str = "auto"  # a key of MODELS
     size: int | None = None  # neurons or landmarks, of each leaf with "auto"; None is the default
     costs: Mapping[str, float] | None = None  # of taking a row of a label for another
-    priors: Priors = "balanced"  # the estimate is made for equal priors and costs
+    priors: Priors | None = None  # as in the table, with balanced costs unless some are given
     seed: int = 0  # of the sample and the model
     drop: Sequence[str] = ()  # columns to leave out
     # Columns by "text", "number", "category" or "date", which may have its order: "born=dmy".
@@ -132,7 +132,8 @@ def _sample(source: TableSource, request: FitRequest) -> _SampledTable:
         progress=request.progress,
     )
     costs = costs_by_label(request.costs, profiled.classes, profiled.label_kind)
-    priors = priors_by_label(request.priors, profiled.classes, profiled.label_kind, profiled.counts)
+    frequent = request.priors or "empirical"
+    priors = priors_by_label(frequent, profiled.classes, profiled.label_kind, profiled.counts)
     split, columns = _split(profiled, request.time, request.group), profiled.columns
     if request.group is not None and request.group not in asked:
         columns = _without_group(columns, request.group)
@@ -167,7 +168,8 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
         progress=request.progress,
         settings=request.settings,
     )
-    drawing = clone(classifier).set_params(costs=sampled.costs, priors=sampled.priors)
+    costs = sampled.costs if sampled.costs or request.priors else "balanced"
+    drawing = clone(classifier).set_params(costs=costs, priors=sampled.priors)
     size = request.size or getattr(classifier, SIZE_NAMES[request.model])
     if request.model == "auto":  # its size follows from all rows, not from the sample
         n_rows, n_classes = float(profiled.counts.sum()), len(profiled.classes)
@@ -309,7 +311,8 @@ def fit_like(
     twin, counts = like.classifier.twin(), like.classifier.summary_.counts.sum(axis=1)
     by_label = costs_by_label(costs or like.facts.costs, twin.classes_, like.label_kind)
     chosen = priors and priors_by_label(priors, twin.classes_, like.label_kind, counts)
-    twin.set_params(costs=by_label, priors=chosen or like.classifier.priors)
+    if costs or chosen:
+        twin.set_params(costs=by_label, priors=chosen or like.classifier.priors)
     facts = FitFacts(
         model=like.facts.model,
         size=like.facts.size,

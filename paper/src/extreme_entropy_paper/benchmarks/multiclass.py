@@ -56,7 +56,7 @@ def coupled(fitted: Any, X: Any, y: Any, X_test: Any) -> Any:
 def summed(fitted: Any, X: Any, y: Any, X_test: Any) -> Any:
     """Pairs, each class scored by the sum of its pairwise probabilities."""
     machine = fitted.machine_
-    odds = machine.log_odds(fitted.project(X_test))
+    odds = machine.log_ratios(fitted.project(X_test))
     scores = np.zeros((len(odds), len(fitted.classes_)))
     for p, (i, j) in enumerate(machine.pairs):
         scores[:, j] += special.expit(odds[:, p])
@@ -115,7 +115,8 @@ def measure(dataset: str, seed: int) -> list[Row]:
         for fold, (train, test) in enumerate(folds):
             given = Given(len(train), seed)
             for name in OURS:
-                fitted = make(name, given).fit(X[train], y[train])
+                fitted = make(name, given).set_params(priors="balanced", costs=None)
+                fitted.fit(X[train], y[train])
                 for way, probabilities in WAYS.items():
                     start = time.perf_counter()
                     p = probabilities(fitted, X[train], y[train], X[test])

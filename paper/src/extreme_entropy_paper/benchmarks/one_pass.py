@@ -28,6 +28,7 @@ SEED = 0
 def pairs(sizes: tuple[int, ...]) -> dict[str, tuple[Any, Any]]:
     """A plain classifier of the largest size, and the search over all sizes, by name."""
     paper: Any = {"scale": "minmax", "ridge": 0.0, "decision": "paper"}
+    paper |= {"priors": "balanced", "costs": None}
     common: Any = {"n_jobs": N_JOBS, "random_state": np.random.RandomState(SEED).randint(2**31 - 1)}
     return {
         "EEM, paper's rbf": (

@@ -24,10 +24,11 @@ from .samples import shuffled
 
 LEARNED, ASKED = 800, 12  # rows; few enough to test all sets
 FRAMES = ("mixed", "gaps", "many classes")
+EQUAL: Any = {"priors": "balanced", "costs": None}
 CLASSIFIERS: dict[str, Any] = {
-    "EEM": EEMClassifier(150, random_state=0),
+    "EEM": EEMClassifier(150, **EQUAL, random_state=0),
     "EEM of the paper": EEMClassifier.paper(n_hidden=150, random_state=0),
-    "EEKM": EEKMClassifier(150, random_state=0),
+    "EEKM": EEKMClassifier(150, **EQUAL, random_state=0),
 }
 
 

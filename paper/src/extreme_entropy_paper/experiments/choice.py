@@ -66,6 +66,8 @@ def nested(job: Job) -> list[Row]:
                 scale="minmax",
                 ridge=0.0,
                 decision="paper",
+                priors="balanced",
+                costs=None,
                 random_state=job.repeat,
             )
             search.fit(X[train], y[train])

@@ -93,6 +93,8 @@ def path(
         scale=None,
         ridge=0.0,
         decision="paper",
+        priors="balanced",
+        costs=None,
         random_state=seed,
     )
     search.fit(MinMaxScaler().fit(X[train]).transform(X), y)

@@ -37,18 +37,17 @@ const closedForm = {
   },
 
   // Whether the second class is predicted for a projection.
-  isSecond(pair, logPriors, logCosts, t) {
-    const odds = closedForm.logRatio(pair, t) + (logPriors[1] - logPriors[0]);
-    return odds + (logCosts[1] - logCosts[0]) > 0;
+  isSecond(pair, bias, t) {
+    return closedForm.logRatio(pair, t) + bias > 0;
   },
 
   // Rows by true (down) and predicted class (across); weight(c, i) rows for each point.
   confusion(pair, logPriors, costs, points, weight) {
-    const logCosts = costs.map(Math.log);
+    const bias = closedForm.bias(logPriors, costs);
     return points.map((part, c) => {
       const found = [0, 0];
       part.forEach((t, i) => {
-        found[closedForm.isSecond(pair, logPriors, logCosts, t) ? 1 : 0] += weight(c, i);
+        found[closedForm.isSecond(pair, bias, t) ? 1 : 0] += weight(c, i);
       });
       return found;
     });
