@@ -241,7 +241,7 @@ def test_another_machine_is_refused(tmp_path):
     interrupted(path)
     refused(path, InputError, "n_hidden=15, not 16", new(n_hidden=16))
     refused(path, InputError, "random_state=1, not 2", new(random_state=2))
-    refused(path, InputError, "priors='balanced', not ", new(priors=np.array([0.5, 0.5])))
+    refused(path, InputError, "priors='empirical', not ", new(priors=np.array([0.5, 0.5])))
     refused(path, InputError, "is of EEMClassifier, not of EEKM", new("EEKM"))
 
 

@@ -56,7 +56,8 @@ from sklearn.metrics import confusion_matrix
 ratios = np.geomspace(1, 300, 60)
 counts = []
 for ratio in ratios:
-    predicted = classifier.with_costs({"stops": ratio}).predict(X_new)
+    costly = classifier.with_costs({"stops": ratio}, priors="empirical")
+    predicted = costly.predict(X_new)
     (found, missed), (alarms, _) = confusion_matrix(
         y_new, predicted, labels=["stops", "runs"]
     )
@@ -131,7 +132,7 @@ from extreme_entropy.plots import ProjectionDisplay
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained", sharey=True)
 for ax, ratio in zip(axes, (1, 20), strict=True):
-    shown = classifier.with_costs({"stops": ratio})
+    shown = classifier.with_costs({"stops": ratio}, priors="empirical")
     ProjectionDisplay.from_estimator(shown, X_new, y_new, ax=ax)
     ax.set_title(f"A missed failure costs {ratio}", loc="left", pad=24)
 # sphinx_gallery_thumbnail_number = 2

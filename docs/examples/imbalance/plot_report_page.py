@@ -61,7 +61,8 @@ from sklearn.metrics import confusion_matrix
 
 rows = {}
 for cost in (1, 5, 20, 100):
-    predicted = classifier.with_costs({"malignant": cost}).predict(X_new)
+    careful = classifier.with_costs({"malignant": cost}, priors="empirical")
+    predicted = careful.predict(X_new)
     (_, alarms), (missed, found) = confusion_matrix(y_new, predicted)
     rows[f"cost {cost}"] = {"found": found, "missed": missed, "false alarms": alarms}
 print(pd.DataFrame(rows).T.to_string())
@@ -74,7 +75,7 @@ import matplotlib.pyplot as plt
 
 from extreme_entropy.plots import OperatingDisplay
 
-careful = classifier.with_costs({"malignant": 20})
+careful = classifier.with_costs({"malignant": 20}, priors="empirical")
 OperatingDisplay.from_estimator(careful, X_new, y_new, positive="malignant")
 plt.show()
 
