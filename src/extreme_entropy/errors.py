@@ -70,11 +70,11 @@ class ExtremeEntropyWarning(UserWarning):
 
 
 class ChangedDefaultWarning(ExtremeEntropyWarning):
-    """Labels are not those of an earlier version, since a default has changed; told once."""
+    """Labels differ from those of an earlier version as a default has changed; given once."""
 
 
 class DateWarning(ExtremeEntropyWarning):
-    """Text may be dates in another order than it is read in, or some or all of it is not read."""
+    """Text may hold dates in another order than assumed, or is not, or not all, read as dates."""
 
 
 class DegenerateWarning(ExtremeEntropyWarning):
@@ -111,5 +111,5 @@ def warn(message: str, category: type[Warning]) -> None:
 
 @functools.cache
 def warn_once(message: str, category: type[Warning]) -> None:
-    """Give a warning if this process has not given it yet."""
+    """Give a warning unless this process has already given it."""
     warn(message, category)

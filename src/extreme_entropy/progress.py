@@ -68,7 +68,7 @@ def steps_shown(wanted: bool | int, *, terminal_only: bool = False) -> Iterator[
 
 
 def begin_step(name: str, total: int | None = 1, unit: str = "") -> None:
-    """Finish the step before, and begin another, unless one of this name goes on."""
+    """Finish the previous step and begin another, unless one of this name is still going on."""
     if (steps := _steps.get()) is not None:
         steps.begin(name, total, unit)
 
@@ -128,7 +128,7 @@ _steps: ContextVar[_Steps | None] = ContextVar("steps shown to the user", defaul
 
 
 def _bars(terminal_only: bool) -> Callable[..., Any] | None:
-    """What makes bars on stderr; None where it is closed, or no terminal but has to be one."""
+    """What makes bars on stderr; None if it is closed, or is no terminal where one is required."""
     screen = unfiltered_stderr()
     if screen is None or (terminal_only and not screen.isatty()):
         return None

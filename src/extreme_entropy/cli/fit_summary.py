@@ -95,7 +95,7 @@ def _missing_text(fitted: TableModel, named: int) -> str:
 
 
 def _priors_text(fitted: TableModel) -> str:
-    """How frequent classes are taken to be, unless nobody said it."""
+    """How frequent classes are taken to be, if anybody said so."""
     costs, priors = fitted.classifier.costs, fitted.classifier.priors
     if isinstance(costs, str):
         return ""

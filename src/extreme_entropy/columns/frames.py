@@ -22,7 +22,7 @@ from .number import Number
 
 Array = np.ndarray[Any, Any]
 
-CATEGORIES = {b"cells": b"categories"}  # metadata of a field of Arrow whose text is no dates
+CATEGORIES = {b"cells": b"categories"}  # metadata of an Arrow field whose text is not dates
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 

@@ -25,7 +25,7 @@ Array = np.ndarray[Any, Any]
 
 @dataclass(frozen=True)
 class TextDateSettings:
-    """From how many cells on text is dates."""
+    """How many cells must be dates for text to be read as dates."""
 
     looked_at: int = 100  # different cells, of which one must be a date, or none is looked for
     several: int = 20  # different cells; of fewer, all must be dates
@@ -39,7 +39,7 @@ class ReadDates(NamedTuple):
     """A column of text as dates."""
 
     order: str  # of year, month and day
-    strays: int  # cells that are no dates
+    strays: int  # cells that are not dates
     example: str  # one of them; or a date whose day and month nothing tells apart
 
     @property
@@ -111,7 +111,7 @@ def _orders() -> tuple[str, ...]:
 
 
 def _dates(texts: Sequence[str], order: str) -> Array:
-    """Dates, in Greenwich where a cell says how far off it is; NaT where a text holds none."""
+    """Dates, in Greenwich time where a cell gives an offset; NaT where a text holds none."""
     iso = [_iso(text) for text in texts] if order == "ymd" else [None] * len(texts)
     dates = np.array([np.datetime64("NaT") if x is None else x for x in iso], "datetime64[us]")
     rest = np.flatnonzero(np.isnat(dates))

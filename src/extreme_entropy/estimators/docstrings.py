@@ -54,7 +54,7 @@ priors : {"empirical", "balanced"}, dict or array-like, default="empirical"
 costs : "balanced", dict, matrix or None, default="balanced"
     Cost of misclassifying a row of each label: in inverse proportion to its frequency in the rows
     learnt, so that classes count alike; as given, 1 where left out; or equal, so that the most
-    probable class is predicted. Beside equal priors, use None. Costs change labels alone.""",
+    probable class is predicted. With equal priors, use None. Costs change only labels.""",
     "n_jobs": """\
 n_jobs : int, optional
     Threads. `None` means 1; `-1` uses all processors. The result is the same to the last bit.""",
@@ -66,8 +66,8 @@ scoring : str or callable, default="gmean"
     "gmean", any of scikit-learn's scorers by name, or a scorer.""",
     "verbose": """\
 verbose : bool or int, default=False
-    Whether learning shows its steps and their progress on stderr. Needs the extra `progress`;
-    changes no result.""",
+    Whether to show the steps of learning and their progress on stderr. Needs the extra
+    `progress`; does not change results.""",
     "progress": """\
 progress : bool, default=False
     Show a progress bar. Needs the extra `progress`.""",

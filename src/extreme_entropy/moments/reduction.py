@@ -41,7 +41,7 @@ REDUCTION = ReductionSettings()
 
 
 def unseen(rows: int) -> None:
-    """Takes the number of further rows that are done, where nobody looks."""
+    """Takes the number of further rows that are done, when nobody is watching."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ def with_costs(
 ) -> TableModel:
     """The same model under other costs and priors, without refitting; None keeps its own.
 
-    Priors alone replace balanced costs, too, which were there for want of any.
+    Priors alone also replace balanced costs, which only stood in for missing ones.
     """
     classifier, kind = fitted.classifier, fitted.label_kind
     counts = classifier.summary_.counts.sum(axis=1)
