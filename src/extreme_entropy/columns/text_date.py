@@ -27,7 +27,7 @@ Array = np.ndarray[Any, Any]
 class TextDateSettings:
     """How many cells must be dates for text to be read as dates."""
 
-    looked_at: int = 100  # different cells, of which one must be a date, or none is looked for
+    looked_at: int = 100  # different cells, of which half must be dates, or none is looked for
     several: int = 20  # different cells; of fewer, all must be dates
     mostly: float = 0.9  # of the cells: the others are missing
 
