@@ -448,8 +448,9 @@ def kill_often(folder, kind):
             fit_and_tell(kind, batches, path, answer)
             os._exit(0)
         if not last:
-            # A forest is grown before its first checkpoint, which takes most of the time.
-            time.sleep(chance.uniform(0, (0.9 if kind == "forest" else 0.3) * seconds))
+            # Leaves are drawn before the first checkpoint, which takes most of the time.
+            first, last_moment = (0.4, 1.1) if kind == "forest" else (0, 0.3)
+            time.sleep(chance.uniform(first * seconds, last_moment * seconds))
             os.kill(child, signal.SIGKILL)
         _, status = os.waitpid(child, 0)
         kills += os.WIFSIGNALED(status)
