@@ -28,6 +28,7 @@ from extreme_entropy_paper.benchmarks import (
     multiclass,
     onnx,
     relevance_cost,
+    several,
     sizes,
     speed,
     speed_page,
@@ -53,6 +54,7 @@ from extreme_entropy_paper.store import add_run, measured_on, newest, rows_of, r
         ("multiclass.md", multiclass.render),
         ("large.md", large.render),
         ("more-rows.md", more_rows.render),
+        ("several.md", several.render),
     ],
 )
 def test_the_pages_we_keep_are_what_the_rows_give(page, made):

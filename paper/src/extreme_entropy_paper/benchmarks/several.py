@@ -163,7 +163,7 @@ def render() -> str:
         "defaults (CatBoost has 300 trees). Each model predicts the class whose probability is "
         "largest for its share in training; log-loss is that of its own probabilities, ours with "
         '`priors="empirical"`. GMean is 0 as soon as one class is never found. Times are processor '
-        'times. "ours, before" is the default of commit d0044b9, before additive effects.',
+        "times.",
         "",
         "## Means, and mean ranks",
         "",
