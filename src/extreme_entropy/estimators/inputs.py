@@ -390,8 +390,12 @@ def check_priors_and_costs(priors: Any, costs: Costs | None, classes: Array) -> 
     log_priors_and_costs(priors, costs, classes)
     empirical = isinstance(priors, str) and priors == "empirical"
     if costs is not None and empirical != isinstance(costs, str):
-        now = "are balanced by default; costs=None", "replace balanced ones; priors='balanced'"
-        warn_once(f"Costs now {now[empirical]} gives the former answer.", ChangedDefaultWarning)
+        changed, former = (
+            ("Costs now replace balanced ones, at the real frequencies", "priors='balanced'")
+            if empirical
+            else ("Costs now are balanced by default, beside other priors too", "costs=None")
+        )
+        warn_once(f"{changed}. For the labels of version 0.2, set {former}.", ChangedDefaultWarning)
 
 
 def _cost_matrix(costs: Costs, labels: list[Any]) -> Array:
