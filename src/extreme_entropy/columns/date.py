@@ -94,15 +94,20 @@ class Date(ColumnKind):
 
 def _iso_dates(labels: Sequence[Any]) -> Array | None:
     """Text as dates in seconds, and NaN at the end; None unless all are dates as 2026-11-17."""
-    dates = []
-    for label in labels:
-        if not isinstance(label, str) or not ISO_DATE.match(label):
-            return None
-        try:
-            dates.append(local_time(datetime.fromisoformat(label)))
-        except ValueError:  # the 30th of February
-            return None
-    return np.append(seconds(np.array(dates)), np.nan) if dates else None
+    times = [time for label in labels if (time := iso_time(label)) is not None]
+    if not times or len(times) < len(labels):
+        return None
+    return np.append(seconds(np.array(list(map(local_time, times)))), np.nan)
+
+
+def iso_time(label: Any) -> datetime | None:
+    """A date in text as 2026-11-17, perhaps with a time; None if it is none."""
+    if not isinstance(label, str) or not ISO_DATE.match(label):
+        return None
+    try:
+        return datetime.fromisoformat(label)
+    except ValueError:  # the 30th of February
+        return None
 
 
 def _fit_date(column: int, values: Array, typical: float) -> EncodedDate:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from importlib.util import find_spec
 from itertools import islice
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
@@ -18,7 +18,7 @@ import numpy as np
 
 from ..shapes import OneOf
 from .cells import Cells, ValueProfile, local_time, seconds
-from .date import ISO_DATE, SHAPE, Date, EncodedDate
+from .date import SHAPE, Date, EncodedDate, iso_time
 
 Array = np.ndarray[Any, Any]
 
@@ -127,10 +127,7 @@ def _dates(texts: Sequence[str], order: str) -> Array:
 
 def _iso(text: str) -> np.datetime64 | None:
     """A date as 2026-11-17, perhaps with a time."""
-    if not ISO_DATE.match(text):
-        return None
-    try:
-        time = datetime.fromisoformat(text)
-    except ValueError:  # the 30th of February
+    time = iso_time(text)
+    if time is None:
         return None
     return local_time(time.astimezone(UTC) if time.tzinfo else time)
