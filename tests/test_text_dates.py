@@ -14,7 +14,7 @@ from extreme_entropy import ExtremeEntropyClassifier, load
 from extreme_entropy.cli.root import root
 from extreme_entropy.columns import text_date
 from extreme_entropy.columns.date import Date
-from extreme_entropy.columns.frames import CATEGORIES
+from extreme_entropy.columns.frames import UNDATED
 from extreme_entropy.columns.text_date import TextDate
 from extreme_entropy.errors import DateWarning
 
@@ -140,7 +140,7 @@ def test_what_a_user_or_a_type_calls_categories_is_no_date(how):
         table_ = table_.set_column(1, "day", table_["day"].dictionary_encode())
         classifier = fitted(table_, labels(dates))
     elif how == "a field of Arrow":
-        fields = [pa.field("a", pa.float64()), pa.field("day", pa.string(), metadata=CATEGORIES)]
+        fields = [pa.field("a", pa.float64()), pa.field("day", pa.string(), metadata=UNDATED)]
         classifier = fitted(pa.Table.from_pandas(months, pa.schema(fields)), labels(dates))
     else:
         frame = pl.from_pandas(months).with_columns(pl.col("day").cast(pl.Categorical))

@@ -4,7 +4,8 @@ With many categories instead the log-odds of the classes in the category: smooth
 row that is learnt gets those of rows of other folds, so that its own label does not reach its
 features; a row to be predicted gets those of all rows. There is one exception: rows equal in all
 columns share a fold, and where they are most of a category, only a part of them is left out
-(`_log_odds`), so that labels of such rows count a little in each other's features and in their own.
+(`log_odds_by_fold`), so that labels of such rows count a little in each other's features and in
+their own.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ def _fit_category(column: int, counted: CategoryCounts) -> EncodedCategory:
     k = int(np.sum(~np.isnan(counted.values)))  # NaN, the last value, is at k
     own = np.full(k + 2, -1)
     if len(counted.values) > SETTINGS.most_flags:
-        return EncodedCategory(column, counted.values[:k], own, 0, _log_odds(counted.counts, k))
+        return EncodedCategory(
+            column, counted.values[:k], own, 0, log_odds_by_fold(counted.counts, k)
+        )
     frequent = np.flatnonzero(counted.by_value >= SETTINGS.fewest_rows)
     rest = len(frequent) < len(counted.values)  # a column that all others share
     if rest:
@@ -178,7 +181,7 @@ def _fit_category(column: int, counted: CategoryCounts) -> EncodedCategory:
     return EncodedCategory(column, counted.values[:k], own, len(frequent) + rest, none)
 
 
-def _log_odds(counts: Array, k: int) -> Array:
+def log_odds_by_fold(counts: Array, k: int) -> Array:
     """ln of how much likelier a class is in each category than overall, by fold left out.
 
     Of two classes the second has one column; of more, each has one. Values that were not counted

@@ -16,6 +16,7 @@ from .kind import ColumnKind, EncodedPart, Seen
 from .kinds import ENCODED, KINDS
 from .number import EncodedGaps, EncodedNumbers, Number
 from .statistics import CategoryCounts, ColumnStats, has_gaps
+from .words import Word
 
 Array = np.ndarray[Any, Any]
 
@@ -46,6 +47,12 @@ class Encoding:
         return len(self.typical)
 
     @property
+    def table_kinds(self) -> tuple[ColumnKind, ...]:
+        """What each column of a table holds, which are the first of X."""
+        kinds = self.kinds or (Number(),) * self.d
+        return kinds[: self.d - sum(isinstance(kind, Word) for kind in kinds)]
+
+    @property
     def size(self) -> int:
         """Encoded columns."""
         return len(self.origins)
@@ -69,7 +76,7 @@ class Encoding:
 
     def names(self, columns: Sequence[Any]) -> list[str]:
         """What each encoded column stands for, where the columns of X are called so."""
-        kinds = self.kinds or (Number(),) * self.d
+        kinds = self.table_kinds
         return [name for part in self.parts for name in part.names(columns, kinds)]
 
     def __call__(self, X: Array) -> Array:
@@ -88,7 +95,7 @@ class Encoding:
         """Statistics of the encoded columns, from those of the columns and encoded sampled rows."""
         if self.plain:
             return stats.filled(self.typical)
-        seen = Seen(stats, self.typical, sample, counts)
+        seen = Seen(stats, self.typical, sample, counts, self.kinds or ())
         encoded = stats.of_columns(slice(0))
         for part, columns in self._slices():
             encoded = encoded.beside(part.stats(seen, sample[:, columns]))
@@ -125,7 +132,7 @@ def fit_encoding(
     typical = _medians(sample, stats)
     for j, counted in counts.items():
         typical[j] = counted.values[counted.by_value.argmax()]
-    seen = Seen(stats, typical, sample, counts)
+    seen = Seen(stats, typical, sample, counts, kinds or ())
     columns: dict[type[ColumnKind], list[int]] = {kind: [] for kind in KINDS}
     for j in range(d):
         columns[Number if kinds is None else type(kinds[j])].append(j)

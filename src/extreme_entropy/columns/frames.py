@@ -22,7 +22,7 @@ from .number import Number
 
 Array = np.ndarray[Any, Any]
 
-CATEGORIES = {b"cells": b"categories"}  # metadata of an Arrow field whose text is not dates
+UNDATED = {b"dates": b"none"}  # metadata of an Arrow field whose text holds no dates
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 
@@ -138,15 +138,18 @@ def profile(X: Any, named: Array, weight: Any = None) -> Profiles:
 def read(X: Any, kinds: Sequence[ColumnKind] | None) -> Array:
     """A data frame as a matrix, for columns of these kinds; without them all are numbers."""
     names, trained = names_of(X), kinds is not None
-    kinds = [Number()] * len(names) if kinds is None else kinds
+    kinds = ([Number()] * len(names) if kinds is None else kinds)[: len(names)]
     columns = _cells(X, np.array([kind.is_labelled for kind in kinds]))
     numbers = [t for t, kind in zip(_types(X), kinds, strict=True) if not kind.is_counted]
     single = bool(numbers) and all(map(_is_single, numbers))
-    matrix = np.empty((X.shape[0], len(columns)), np.float32 if single else np.float64)
     coded = [
         kind.code(cells, name, trained=trained)
         for cells, kind, name in zip(columns, kinds, names, strict=True)
     ]
+    more = [values.T[1:] for values in coded if values.ndim > 1]
+    coded = [values if values.ndim == 1 else values[:, 0] for values in coded]
+    coded += [values for of_column in more for values in of_column]
+    matrix = np.empty((X.shape[0], len(coded)), np.float32 if single else np.float64)
     for start in range(0, len(matrix), CHUNK_ROWS):
         rows = slice(start, start + CHUNK_ROWS)
         for j, values in enumerate(coded):
@@ -167,8 +170,8 @@ def _cells(X: Any, named: Array) -> list[Cells]:
                 f"{types[j]}. Convert it, or leave it out."
             ) from error
         metadata = X.schema.field(j).metadata if is_arrow(X) else None
-        if metadata and CATEGORIES.items() <= metadata.items():
-            cells = replace(cells, is_text=False)
+        if metadata and UNDATED.items() <= metadata.items():
+            cells = replace(cells, undated=True)
         columns.append(cells)
     return columns
 

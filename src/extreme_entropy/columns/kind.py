@@ -27,6 +27,7 @@ class Seen:
     typical: Array  # the median of each column, or its most frequent category   (d,)
     sample: Array  # some rows   (≤ n, d)
     counts: Mapping[int, CategoryCounts]  # of the columns whose kind is counted
+    kinds: Sequence[Any]  # of each column
 
 
 class EncodedPart(Protocol):
@@ -73,6 +74,11 @@ class ColumnKind:
         """Whether a matrix of numbers cannot hold its cells."""
         return self.is_labelled
 
+    @property
+    def more(self) -> tuple[ColumnKind, ...]:
+        """What further columns of the matrix hold that one of a table becomes, after all others."""
+        return ()
+
     @classmethod
     def recognise(cls, profile: ValueProfile, *, named: bool) -> Self | None:
         """The kind of a column with such values, if it is this one.
@@ -82,7 +88,7 @@ class ColumnKind:
         return cls() if cls.name in profile.kinds else None
 
     def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
-        """The cells of a column of this kind as numbers, NaN where missing."""
+        """The cells of a column as numbers, NaN where missing   (n,), or (n, 1 + more)."""
         if cells.kind != self.cells and not np.isnan(cells.values).all():
             held = repr(cells.labels[0]) if len(cells.labels) else f"{cells.kind}s"
             raise InputError(

@@ -6,6 +6,9 @@ come in the order of the list.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+
 from .category import Category, Text
 from .cells import ValueProfile
 from .date import Date
@@ -13,6 +16,7 @@ from .kind import ColumnKind
 from .number import Boolean, EncodedGaps, EncodedNumbers, Number
 from .text_date import TextDate
 from .unused import Empty, Identifier
+from .words import FreeText, Word
 
 KINDS: list[type[ColumnKind]] = [
     Number,
@@ -21,6 +25,8 @@ KINDS: list[type[ColumnKind]] = [
     Category,
     Text,
     Identifier,
+    FreeText,
+    Word,
     TextDate,
     Empty,
 ]
@@ -33,6 +39,11 @@ def recognise(profile: ValueProfile, *, named: bool) -> ColumnKind:
     """The kind of a column with such values, which the user may have named as one of categories."""
     kinds = (kind.recognise(profile, named=named) for kind in reversed(KINDS))
     return next(kind for kind in kinds if kind is not None)
+
+
+def of_matrix(kinds: Sequence[ColumnKind]) -> tuple[ColumnKind, ...]:
+    """What each column of the matrix holds that columns of a table become."""
+    return (*kinds, *chain.from_iterable(kind.more for kind in kinds))
 
 
 def kind_called(name: str) -> type[ColumnKind]:

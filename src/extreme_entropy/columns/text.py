@@ -22,7 +22,7 @@ from .kinds import kind_called
 
 Array = np.ndarray[Any, Any]
 
-LONGEST = 1024  # bytes of a cell of text that are kept as they are
+LONGEST = 16_384  # bytes of a cell of text that are kept as they are
 NUMBER = r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$"
 DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
 THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"  # 1,234.50

@@ -72,7 +72,7 @@ class TextDate(Date):
 
 def dates_among(profile: ValueProfile) -> ReadDates | None:
     """Text of such cells as dates, if it holds any."""
-    if not profile.is_text or not _may_be_dates(profile.counts):
+    if not profile.is_text or profile.undated or not _may_be_dates(profile.counts):
         return None
     texts, times = list(profile.counts), np.array(list(profile.counts.values()))
     read = {order: _dates(texts, order) for order in _orders()}
@@ -92,7 +92,8 @@ def dates_among(profile: ValueProfile) -> ReadDates | None:
 
 def look_like_dates(profile: ValueProfile) -> str:
     """One of the texts, if most of the first have the shape of a date."""
-    texts = list(islice(profile.counts, SETTINGS.looked_at)) if profile.is_text else []
+    dated = profile.is_text and not profile.undated
+    texts = list(islice(profile.counts, SETTINGS.looked_at)) if dated else []
     shaped = [text for text in texts if re.match(SHAPE, text)]
     return shaped[0] if len(shaped) > len(texts) / 2 else ""
 

@@ -11,7 +11,7 @@ from ..columns.category import Category
 from ..columns.cells import Profiles
 from ..columns.frames import is_mixed, is_numeric, names_of
 from ..columns.kind import ColumnKind
-from ..columns.kinds import recognise
+from ..columns.kinds import of_matrix, recognise
 from ..columns.number import Number
 from ..columns.text_date import TextDate, dates_among, look_like_dates
 from ..columns.unused import Identifier
@@ -51,7 +51,7 @@ def kinds_of_frames(
     if wanted is None:
         _refuse_categories(kinds, names)
     plain = all(map(is_numeric, frames)) and all(kind == Number() for kind in kinds)
-    return None if plain else kinds
+    return None if plain else of_matrix(kinds)
 
 
 def _recognised(
@@ -196,7 +196,7 @@ def warn_unseen(X: Any, matrix: Array, kinds: Sequence[ColumnKind]) -> None:
     """Warn about columns of a data frame where most categories were not seen before."""
     unseen = [
         name
-        for j, (name, kind) in enumerate(zip(names_of(X), kinds, strict=True))
+        for j, (name, kind) in enumerate(zip(names_of(X), kinds, strict=False))
         if kind.is_labelled and np.mean(matrix[:, j] < 0) > MOST_UNSEEN
     ]
     if unseen:

@@ -155,7 +155,9 @@ class FittedState(EstimatorMixin):
                 "feature_importances_ needs relevance='learned'; this classifier was fitted with "
                 "relevance='uniform', which takes all columns alike."
             )
-        shares = np.bincount(encoding.origins, weights=weights**2, minlength=encoding.d)
+        shares = np.bincount(
+            encoding.origins, weights=weights**2, minlength=len(encoding.table_kinds)
+        )
         return shares / shares.sum()
 
     def _by_pair(self, values: Any) -> Any:

@@ -53,7 +53,8 @@ class Columns(NamedTuple):
 
     n: int
     names: Array | None
-    kinds: tuple[ColumnKind, ...] | None = None  # what each holds; None where all are numbers
+    # What each column of the matrix holds that they become; None where all are numbers.
+    kinds: tuple[ColumnKind, ...] | None = None
 
 
 def set_columns(estimator: Any, columns: Columns) -> None:
@@ -98,7 +99,8 @@ def check_columns(estimator: Any, blocks: Blocks, *, reset: bool) -> tuple[Colum
             estimator, like, lambda named: blocks.add_up(partial(profile_block, named))
         )
     X = _matrix(estimator, without_cells(like), kinds, reset=reset)
-    return Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds), X.dtype
+    names = getattr(estimator, "feature_names_in_", None)
+    return Columns(estimator.n_features_in_, names, kinds), X.dtype
 
 
 def check_rows(
@@ -137,7 +139,8 @@ def check_rows(
             warn_rounded(rounded)
     elif kinds is not None and not learned and (columns is not None or not reset):
         warn_unseen(given, X, kinds)
-    columns = Columns(X.shape[1], getattr(estimator, "feature_names_in_", None), kinds)
+    names = getattr(estimator, "feature_names_in_", None)
+    columns = Columns(estimator.n_features_in_, names, kinds)
     if sample_weight is None:
         return columns, X, y, None
     weight = check_weight(X, sample_weight)

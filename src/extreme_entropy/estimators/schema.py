@@ -19,9 +19,10 @@ import numpy as np
 from ..columns.category import Category, EncodedCategory
 from ..columns.encoding import Encoding
 from ..columns.kind import ColumnKind
-from ..columns.kinds import ENCODED
+from ..columns.kinds import ENCODED, of_matrix
 from ..columns.number import EncodedGaps, Number
 from ..columns.statistics import N_FOLDS
+from ..columns.words import EncodedWords, Word
 from ..features.additive import Codes
 from ..features.feature_map import FeatureMap, Tree
 from ..features.feature_settings import FEATURES
@@ -44,12 +45,12 @@ class Fitted:
     """What is saved of a fitted classifier, beside its parameters."""
 
     classes_: Annotated[Array, Labels("classes")]
-    n_features_in_: Annotated[int, Count("d")]
+    n_features_in_: Annotated[int, Count("columns")]
     feature_map_: FeatureMap
     summary_: Summary | ClassCounts
     is_twin: bool
     machine: Machine | None
-    feature_names_in_: Annotated[Array | None, Labels("d", names=True)] = None
+    feature_names_in_: Annotated[Array | None, Labels("columns", names=True)] = None
 
 
 # -------------------------------------------------------------------- types
@@ -166,6 +167,7 @@ def _is_encoding(encoding: Encoding, sizes: Sizes) -> bool:
         and gaps == [j for j in sorted({*gaps}) if kinds[j].marks_gaps]
         and all(kinds[j].is_counted for j in unknown)
         and all(_is_labelled(part, kinds) for part in encoding.parts)
+        and _has_words(encoding)
     )
 
 
@@ -174,6 +176,21 @@ def _is_labelled(part: Any, kinds: tuple[ColumnKind, ...]) -> bool:
     kind = kinds[part.column] if isinstance(part, EncodedCategory) else None
     labels = kind.labels if isinstance(kind, Category) else None
     return labels is None or {*part.values.tolist()} <= {*range(len(labels))}
+
+
+def _has_words(encoding: Encoding) -> bool:
+    """Whether each free text has the columns of its words, and each known word its evidence."""
+    kinds, texts = encoding.table_kinds, [p for p in encoding.parts if isinstance(p, EncodedWords)]
+    slots = [slot for part in texts for slot in part.slots.tolist()]
+    return (
+        of_matrix(kinds) == (encoding.kinds or kinds)
+        and slots == list(range(len(kinds), encoding.d))
+        and all(
+            kinds[part.column].more == (Word(),) * len(part.slots)
+            and len(getattr(kinds[part.column], "words", ())) + 1 == len(part.log_odds)
+            for part in texts
+        )
+    )
 
 
 def _is_curve(scaling: Quantile, sizes: Sizes) -> bool:
@@ -214,7 +231,7 @@ def _belongs_together(fitted: Fitted, sizes: Sizes) -> bool:
     """Whether φ, sums and machine are of the same columns, leaves and features."""
     phi, summary, machine = fitted.feature_map_, fitted.summary_, fitted.machine
     h = [features.h for features in phi.leaves]
-    if not fitted.n_features_in_:
+    if not fitted.n_features_in_ or fitted.n_features_in_ != len(phi.encoding.table_kinds):
         return False
     if isinstance(summary, Summary) and (
         h != [leaf.h for leaf in summary.leaves]

@@ -89,9 +89,10 @@ def _rows(graph: Graph, encoding: Encoding, operator: Any) -> Rows:
     names = [variable.full_name for variable in operator.inputs]
     if len(names) == 1 and not is_coded(encoding):
         return Rows(graph, names[0], {})
-    if len(names) != encoding.d:
+    if len(names) != len(encoding.table_kinds):
         raise InputError(
-            f"The classifier must be given one matrix of numbers, or each of its {encoding.d} "
+            f"The classifier must be given one matrix of numbers, or each of its "
+            f"{len(encoding.table_kinds)} "
             f"columns as an input of shape (rows, 1) where some hold text or dates; "
             f"{len(names)} inputs came. Without a pipeline, `to_onnx` of the classifier does this."
         )

@@ -16,16 +16,19 @@ from ..columns.category import Category, EncodedCategory
 from ..columns.date import DAY, EncodedDate
 from ..columns.encoding import Encoding
 from ..columns.kind import ColumnKind
-from ..columns.number import EncodedGaps, EncodedNumbers, Number
+from ..columns.number import EncodedGaps, EncodedNumbers
 from ..columns.statistics import N_FOLDS
+from ..columns.words import EncodedWords, FreeText, spellings
 from ..errors import InputError
-from .graph import ML, TEXT, Graph, Operand
+from .graph import ML, MORE, TEXT, Graph, Operand
 
 Array = np.ndarray[Any, Any]
 
 WIDE = np.dtype(np.float64)  # of dates, too, whose seconds single precision cannot hold
 UNIX_EPOCH = 719_468.0  # days from 1 March of the year 0, of which each era of 400 years has
 ERA = 146_097.0  # days
+# `words.WORD` in the syntax of RE2, whose \\w is of ASCII alone
+ONE_WORD = r"[\p{L}\p{Nl}\p{No}]+|\p{Nd}+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +47,15 @@ def is_coded(encoding: Encoding) -> bool:
 
 def columns_of(encoding: Encoding, names: Sequence[str], dtype: np.dtype[Any]) -> list[InputColumn]:
     """The columns that are looked at, with the type that each has as an input."""
-    kinds = encoding.kinds or (Number(),) * encoding.d
+    kinds = encoding.table_kinds
     used = [(j, kind) for j, kind in enumerate(kinds) if kind.is_used]
     return [InputColumn(j, names[j], _type_of(kind, names[j], dtype)) for j, kind in used]
 
 
 def _type_of(kind: ColumnKind, name: str, dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Numbers have this type, but those that it cannot hold double precision."""
+    if isinstance(kind, FreeText):
+        return TEXT
     if not isinstance(kind, Category):
         return WIDE if kind.needs_frame else dtype
     text = {isinstance(label, str) for label in kind.labels or ()}
@@ -160,6 +165,39 @@ def _by_text(g: Graph, x: str, known: list[str], table: Array) -> str:
     return g("Gather", table, g("Reshape", place, np.array([-1])), axis=0)
 
 
+def _words(g: Graph, part: EncodedWords, encoding: Encoding, rows: Rows) -> str:
+    """The number of words of a text, and the evidence of those known   (n, 1 + outputs)."""
+    kind = encoding.table_kinds[part.column]
+    assert isinstance(kind, FreeText)
+    k, typical = len(kind.words), encoding.typical[part.column]
+    keys = [
+        (form, place) for place, word in enumerate(kind.words) for form in sorted(spellings(word))
+    ]
+    texts = g.flat(rows.text(part.column))
+    words = g(
+        "Tokenizer", texts, domain=MORE, mark=0, mincharnum=1, pad_value="", tokenexp=ONE_WORD
+    )
+    places = g(
+        "LabelEncoder",
+        words,
+        domain=ML,
+        keys_strings=[*(form for form, _ in keys), ""],
+        values_int64s=[*(place for _, place in keys), k + 1],
+        default_int64=k,
+    )
+    is_word = g.cast(g("Not", g("Equal", places, np.array(k + 1))), np.float64)
+    length = g.row_sums(is_word)
+    length = g("Where", g("Equal", length, 0.0), typical, length)
+    shape = g("Concat", g("Shape", texts), np.array([k + 2]), axis=0)
+    none = g("Expand", 0.0, shape)
+    held = g("ScatterElements", none, places, is_word, axis=1)
+    held = g.columns(held, np.arange(k))
+    first = g("LessOrEqual", g("CumSum", held, np.array(1)), float(kind.n_slots))
+    held = g("Mul", held, g.cast(first, np.float64))
+    n = g("Max", g.row_sums(held), 1.0)
+    return g.beside([length, g("Div", g("MatMul", held, part.log_odds[:k, N_FOLDS]), n)])
+
+
 def _days(g: Graph, x: str) -> str:
     return g("Div", x, DAY)
 
@@ -202,4 +240,5 @@ FORMS: dict[type, Callable[[Graph, Any, Encoding, Rows], str]] = {
     EncodedGaps: _gaps,
     EncodedDate: _date,
     EncodedCategory: _category,
+    EncodedWords: _words,
 }

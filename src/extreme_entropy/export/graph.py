@@ -28,7 +28,8 @@ Operand = str | Array | float | int
 ROWS = "rows"  # as many as there are
 
 ML = "ai.onnx.ml"  # the domain of LabelEncoder
-VERSIONS = {"": 13, ML: 2}  # of operators: those of 2020
+MORE = "com.microsoft"  # that of Tokenizer, which onnxruntime has
+VERSIONS = {"": 13, ML: 2, MORE: 1}  # of operators: those of 2020
 IR_VERSION = 7  # of the file, of the same year
 TEXT = np.dtype(object)
 

@@ -104,7 +104,7 @@ def _columns_apart(
             "Columns of text or dates cannot be part of one matrix of numbers; leave `columns` "
             "out, and each column is an input of its own."
         )
-    names = [None] * encoding.d if names is None else names
+    names = [None] * len(encoding.table_kinds) if names is None else names
     texts = [name if isinstance(name, str) and name else f"x{j}" for j, name in enumerate(names)]
     return columns_of(encoding, texts, dtype) if coded or apart else []
 

@@ -81,7 +81,8 @@ def explain(
     settings: ExplanationSettings = EXPLANATION,
 ) -> Array:
     """What each column adds to each score of checked rows   (n, 1 or classes, d)."""
-    (n, d), n_pairs, n_classes = X.shape, len(machine.pairs), len(machine.log_priors)
+    n, n_pairs, n_classes = X.shape[0], len(machine.pairs), len(machine.log_priors)
+    d = len(phi.encoding.table_kinds)
     n_scores = 1 if n_classes == 2 else n_classes
     contributions = np.empty((n, n_scores, d))
     origins = phi.encoding.origins

@@ -18,6 +18,7 @@ from ..columns import frames
 from ..columns.kinds import kind_called
 from ..columns.text import Column, without
 from ..columns.unused import FILE_RULES, reason_to_leave_out
+from ..columns.words import FreeText
 from ..errors import ExtremeEntropyWarning, InputError, UnseenWarning
 from ..estimators.base import EntropyClassifier
 from ..estimators.classifier import ExtremeEntropyClassifier
@@ -259,7 +260,7 @@ def _without_identifiers(columns: TableColumns, rows: pa.Table) -> TableColumns:
     reasons = {
         name: reason_to_leave_out(profile, FILE_RULES)
         for name, profile, is_named in profiles
-        if not is_named
+        if not is_named and FreeText.recognise(profile, named=False) is None
     }
     gone = {name: reason for name, reason in reasons.items() if reason}
     used = tuple(column for column in columns.used if column.name not in gone)

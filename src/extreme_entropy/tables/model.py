@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from .. import persistence
-from ..columns.category import Category
+from ..columns.category import Category, Text
 from ..columns.date_text import ORDERS
 from ..columns.kind import ColumnKind
 from ..columns.kinds import KINDS
-from ..columns.number import Number
+from ..columns.words import FreeText
 from ..errors import FileFormatError, InputError, MergeError
 from ..estimators.base import EntropyClassifier
 from ..estimators.batches import BatchSettings
@@ -147,10 +147,10 @@ class TableModel:
 
     def unread(self) -> Unread:
         """What counts cells of new rows that the model cannot read or does not know."""
-        kinds = self.classifier.feature_map_.encoding.kinds or ()
+        kinds = self.classifier.feature_map_.encoding.table_kinds
         known = {
             column.name: kind.labels
-            for column, kind in zip(self.columns.used, kinds, strict=False)
+            for column, kind in zip(self.columns.used, kinds, strict=True)
             if isinstance(kind, Category) and kind.labels is not None
         }
         return Unread(self.columns, known)
@@ -250,12 +250,13 @@ class TableModel:
         names = [column.name for column in used]
         known = getattr(classifier, "feature_names_in_", np.empty(0)).tolist()
         require(names == known, "the columns", f"those of the classifier, {known[:5]}", names[:5])
-        kinds = classifier.feature_map_.encoding.kinds or [Number()] * len(used)
+        kinds = classifier.feature_map_.encoding.table_kinds
         by_name = {kind.name: kind for kind in KINDS if kind.is_used}
         for column, kind in zip(used, kinds, strict=True):
             read = by_name.get(column.kind, ColumnKind)
             alike = issubclass(read, type(kind)) or issubclass(type(kind), read)
-            alike = read is not ColumnKind and (alike or not kind.is_used)
+            alike = alike or not kind.is_used or (read is Text and isinstance(kind, FreeText))
+            alike = alike and read is not ColumnKind
             require(alike, f"column {column.name!r}", kind.name, column.kind)
             require(column.order in ("", *ORDERS), "an order", " or ".join(ORDERS), column.order)
         dtype = classifier.classes_.dtype

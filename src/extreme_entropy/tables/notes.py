@@ -67,7 +67,7 @@ def notes_on(fitted: TableModel) -> list[str]:
 
 def _on_left_out(fitted: TableModel) -> list[str]:
     """Columns that the classifier does not use after all."""
-    kinds = fitted.classifier.feature_map_.encoding.kinds or ()
+    kinds = fitted.classifier.feature_map_.encoding.table_kinds
     return [
         f"Column {column.name!r} is not used ({kind.reason}). To use it: "
         f"--category {shlex.quote(column.name)}"

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns.frames import CATEGORIES
+from ..columns.frames import UNDATED
 from ..columns.kinds import kind_called
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
@@ -28,11 +28,9 @@ class TableColumns:
         """The used columns of a record batch or table, in their types."""
         self.require(batch.schema.names)
         arrays = [column.read(self.given(batch, column)) for column in self.used]
-        # What is read as text is categories, whatever dates there may be in it.
+        # What is read as text is no date, whatever dates there may be in it.
         fields = [
-            pa.field(
-                column.name, array.type, metadata=CATEGORIES if column.kind == "text" else None
-            )
+            pa.field(column.name, array.type, metadata=UNDATED if column.kind == "text" else None)
             for column, array in zip(self.used, arrays, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
