@@ -14,6 +14,7 @@ from extreme_entropy.engines.blocks import ENGINES
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 
 SNIPPET = re.compile(r"^```python\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+PARTS = ["Context", "Decision", "Alternatives", "Consequences"]  # of a page in docs/decisions
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
@@ -114,3 +115,16 @@ def test_every_promise_names_tests_that_exist():
     assert len(named) > 15
     for file, name in named:
         assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
+
+
+def test_the_index_of_decisions_lists_them_all():
+    """In its table and in the site; and each page has its four parts."""
+    folder = ROOT / "docs" / "decisions"
+    index = (folder / "index.md").read_text("utf-8")
+    pages = sorted(page.stem for page in folder.glob("*.md") if page.stem != "index")
+    assert len(pages) >= 12
+    assert sorted(re.findall(r"^\| \[.*?\]\(([\w-]+)\.md\) \|", index, re.MULTILINE)) == pages
+    assert sorted(index.partition("```{toctree}")[2].split()[1:-1]) == pages
+    for page in pages:
+        headings = re.findall(r"^## (\w+)", (folder / f"{page}.md").read_text("utf-8"), re.MULTILINE)
+        assert [h for h in headings if h != "Evidence"] == PARTS, page
