@@ -123,8 +123,8 @@ def test_the_index_of_decisions_lists_them_all():
     index = (folder / "index.md").read_text("utf-8")
     pages = sorted(page.stem for page in folder.glob("*.md") if page.stem != "index")
     assert len(pages) >= 12
-    assert sorted(re.findall(r"^\| \[.*?\]\(([\w-]+)\.md\) \|", index, re.MULTILINE)) == pages
+    assert sorted(re.findall(r"^\| \[.*?\]\(([\w-]+)\.md\) \|", index, re.M)) == pages
     assert sorted(index.partition("```{toctree}")[2].split()[1:-1]) == pages
     for page in pages:
-        headings = re.findall(r"^## (\w+)", (folder / f"{page}.md").read_text("utf-8"), re.MULTILINE)
-        assert [h for h in headings if h != "Evidence"] == PARTS, page
+        text = (folder / f"{page}.md").read_text("utf-8")
+        assert [h for h in re.findall(r"^## (\w+)", text, re.M) if h != "Evidence"] == PARTS, page
