@@ -111,13 +111,25 @@ def test_files_named_in_backticks_exist(page):
         assert any((folder / name).exists() for folder in folders), name
 
 
-def test_every_promise_names_tests_that_exist():
-    """Functions by file and name, programs by file."""
-    page = (ROOT / "docs" / "guide" / "promises.md").read_text("utf-8")
-    named = re.findall(r"`(tests/\w+\.py)::(\w+)`", page)
-    assert len(named) > 15
-    for file, name in named:
-        assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
+@each_page
+def test_tests_named_by_pages_exist(page):
+    """By file and function: promises, the map of the paper, and others."""
+    for file, name in re.findall(r"`((?:paper/)?tests/\w+\.py)::(\w+)`", page.read_text("utf-8")):
+        if CLONE or not file.startswith("paper/"):
+            assert f"def {name}(" in (ROOT / file).read_text("utf-8"), f"{file}::{name}"
+
+
+def test_every_promise_and_all_of_the_paper_name_tests():
+    """Equations, remarks and theorems each in a row with a test, tables and figures with a page."""
+    promises = (ROOT / "docs" / "guide" / "promises.md").read_text("utf-8")
+    assert len(re.findall(r"`tests/\w+\.py::\w+`", promises)) > 15
+    map_ = (ROOT / "docs" / "guide" / "paper.md").read_text("utf-8").partition("## Errata")[0]
+    for number in range(1, 6):
+        assert re.search(rf"^\| equation {number}.*`tests/\w+\.py::\w+`", map_, re.M), number
+    for kind, count in {"remark": 4, "theorem": 2, r"tables?": 7, "figure": 3}.items():
+        rows = re.findall(rf"^\| {kind}[ :].*$", map_, re.M)
+        assert len(rows) == count, kind
+        assert all("::test_" in row or "](" in row for row in rows), kind
 
 
 def test_the_index_of_decisions_lists_them_all():
