@@ -41,7 +41,7 @@ class Effects:
 
     def parts(self, landmarks: Array, size: float, dtype: np.dtype[Any]) -> list[Part]:
         """The features of this size; none where no column varies."""
-        return [Part(self.codes, whitening=self.root * size)] if self.codes.size else []
+        return [Part(self.codes, whitening=self.root * size)] if len(self.root) else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,17 @@ def times_upper(H: Array, W: Array) -> Array:
     return H
 
 
+def mirrored(S: Array) -> Array:
+    """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
+    h, tile = len(S), 128  # numbers along each side of what stays in cache while it is turned
+    for i in range(0, h, tile):
+        j = min(i + tile, h)
+        corner = np.tril(S[i:j, i:j])
+        S[i:j, i:j] = corner + np.tril(corner, -1).T
+        S[i:j, j:] = S[j:, i:j].T
+    return S
+
+
 def _function(name: str, arguments: Sequence[Any]) -> Callable[..., None]:
     capsule = cython_blas.__pyx_capi__[name]
     read_name = ctypes.pythonapi.PyCapsule_GetName

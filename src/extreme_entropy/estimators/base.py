@@ -20,14 +20,14 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..columns.statistics import N_FOLDS
-from ..drawing.sampling import Sampled
+from ..drawing.sampling import Columns, Sampled
 from ..drawing.settings import DRAWING, DrawingSettings
-from ..engines.threads import CUTS, Threads, one_blas_thread
+from ..engines.threads import CUTS, Threads, in_turn, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
-from ..machine.machine import Machine
+from ..machine.machine import Machine, is_one_row
 from ..machine.operator import SHRINKAGES
 from ..machine.predictor import Answer, Predictor
-from ..machine.solving import Method, is_one_row, solve
+from ..machine.solving import Method, solve
 from ..moments.summary import ClassCounts
 from ..progress import ADDING_UP, advance, begin_step, steps_shown, with_progress
 from .arrow import batches_of
@@ -37,7 +37,6 @@ from .combining import Combinable
 from .docstrings import with_shared_texts
 from .fitted import Learned, Solved
 from .inputs import (
-    Columns,
     Costs,
     Priors,
     check_priors_and_costs,
@@ -47,9 +46,7 @@ from .inputs import (
     on_numpy,
     set_columns,
 )
-from .notebook import NotebookView
 from .tables import InMemory, Table, answer_rows, as_table, engine_for, in_blocks
-from .turns import in_turn
 
 Array = np.ndarray[Any, Any]
 
@@ -65,7 +62,7 @@ FEW_FIRST_ROWS = 100  # a φ drawn from fewer costs AUC: on mammography 0.87 fro
 
 
 @with_shared_texts
-class EntropyClassifier(Combinable, NotebookView):
+class EntropyClassifier(Combinable):
     """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
 
     # Set by the constructors of the classifiers, or fixed by them.
@@ -556,7 +553,8 @@ than two classes
         begin_step("solving", len(learned.summary.leaves), " leaves")
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
-        machine = machine.with_priors_and_costs(*terms)
+        if terms.cost_matrix is not None:
+            machine = machine.with_priors_and_costs(*terms)
         predictor = Predictor(learned.feature_map, machine, learned.classes)
         # Another thread may have learned more rows by now; then this will be solved again.
         self._solved = solved = Solved(learned, predictor)

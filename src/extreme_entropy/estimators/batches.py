@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from ..columns.cells import Profiles
 from ..columns.frames import is_frame, names_of, profile, rows_of
 from ..columns.kind import ColumnKind
+from ..drawing.sampling import Columns
 from ..errors import InputError
 from .column_kinds import kinds_of_frames
-from .inputs import Columns, check_rows, joined, known_kinds, set_columns
+from .inputs import check_rows, joined, known_kinds, set_columns
 
 Array = np.ndarray[Any, Any]
 T = TypeVar("T")

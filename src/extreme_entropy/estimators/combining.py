@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.threads import in_turn
 from ..errors import ForcedWarning, ForgetError, MergeError, warn
 from ..features.feature_map import same
 from ..moments.summary import Summary
@@ -14,7 +15,6 @@ from .fitted import Learned
 from .inputs import columns_of, fitted_columns
 from .storing import Storable
 from .tables import as_table
-from .turns import in_turn
 
 DIGITS = 1e-6  # of the weight of all rows, that rounding may have taken from it
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..drawing.sampling import Columns
 from ..errors import InputError
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..machine.predictor import Predictor
 from ..moments.summary import ClassCounts
-from .inputs import Columns
 from .mixin import EstimatorMixin
 
 Array = np.ndarray[Any, Any]

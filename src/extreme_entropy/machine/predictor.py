@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..engines.threads import Executor, chunks, row_slices, serial, width_of
+from ..engines.threads import Executor, chunks, filled, row_slices, serial, width_of
 from ..features.feature_map import FeatureMap
 from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
@@ -138,14 +138,9 @@ def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor =
     if are_few(n):
         return features.project(phi.scaled(X), operators)
     projections = np.empty((n, operators[0].shape[1]), X.dtype)
+    widths = width_of(X, phi.scaled), features.h
 
-    def fill(rows: slice) -> None:
-        parts = chunks(rows.stop - rows.start, width_of(X, phi.scaled), features.h)
-        buffers = features.buffers(parts[0].stop, X.dtype)
-        for chunk in parts:
-            part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-            projections[part] = features.project(phi.scaled(X[part]), operators, buffers)
+    def project_part(rows: slice) -> Array:
+        return features.project(phi.scaled(X[rows]), operators)
 
-    for _ in execute(partial(fill, s) for s in row_slices(n)):
-        pass
-    return projections
+    return filled(projections, project_part, execute, *widths)

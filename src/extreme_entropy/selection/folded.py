@@ -128,8 +128,7 @@ class FoldedTable:
             rule=rule,
             sizes=sizes,
         )
-        [path] = self.table.add_up(work).leaves
-        return path
+        return self.table.add_up(work).values
 
     def scores(
         self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int]
