@@ -24,9 +24,8 @@ from scipy.special import ndtri
 from ..features.additive import Codes, codes_between
 from ..features.kernels import Polynomial, whitening
 from ..features.layers import Part
+from ..shapes import Array
 from .settings import EffectSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,9 +32,9 @@ from ..machine.operator import Ridge, operators_of, shrink
 from ..machine.solving import FoldProjections, HeldOut, Method, project_fold, project_folds
 from ..moments.reduction import summarise
 from ..moments.summary import FoldMoments
+from ..shapes import Array
 from .settings import RelevanceSettings
 
-Array = np.ndarray[Any, Any]
 FoldPair = tuple[int, int]
 
 

@@ -18,10 +18,10 @@ from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, folds_of
 from ..features.feature_map import FeatureMap
+from ..shapes import Array
 from ..tolerances import LEAST_WIDTH
 from .settings import DRAWING, DrawingSettings
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 

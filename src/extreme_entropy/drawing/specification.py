@@ -27,11 +27,10 @@ from ..features.neurons import (
     log_deviation,
 )
 from ..features.scaling import fit_scaling
+from ..shapes import Array
 from .relevance import Relevance, RelevanceRows, learn_relevance
 from .sampling import Sampled, SampleSizes
 from .settings import DRAWING, DrawingSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

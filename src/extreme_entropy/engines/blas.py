@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_blas
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 NUMBERS: dict[str, Any] = {"d": ctypes.c_double, "f": ctypes.c_float}
 

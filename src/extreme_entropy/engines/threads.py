@@ -26,7 +26,8 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
+
 T = TypeVar("T")
 
 

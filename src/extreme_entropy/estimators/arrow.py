@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
 from ..columns.frames import is_frame
 from ..errors import InputError
+from ..shapes import Array
 from .batches import BatchSettings, gathered
 from .column_kinds import some_names
-
-Array = np.ndarray[Any, Any]
 
 
 def batches_of(source: Any, target: str | None, settings: BatchSettings) -> Iterable[Any]:

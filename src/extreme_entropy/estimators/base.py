@@ -30,9 +30,10 @@ from ..machine.predictor import Answer, Predictor
 from ..machine.solving import Method, solve
 from ..moments.summary import ClassCounts
 from ..progress import ADDING_UP, advance, begin_step, steps_shown, with_progress
+from ..shapes import Array
 from .arrow import batches_of
 from .batches import BatchSettings, CheckedBatches, gathered, stacked
-from .checkpoint import Checkpoint, NoCheckpoint
+from .checkpoint import Checkpoint
 from .combining import Combinable
 from .docstrings import with_shared_texts
 from .fitted import Learned, Solved
@@ -47,8 +48,6 @@ from .inputs import (
     set_columns,
 )
 from .tables import InMemory, Table, answer_rows, as_table, engine_for, in_blocks
-
-Array = np.ndarray[Any, Any]
 
 # What a column with such answers is called.
 NAMES: dict[Answer, str] = {
@@ -263,23 +262,27 @@ class EntropyClassifier(Combinable):
         with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
             learner = clone(self)
-            saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
-            saved.restore(learner)
+            saved = None if checkpoint is None else Checkpoint(checkpoint, every)
+            if saved is not None:
+                saved.restore(learner)
             batches = batches_of(batches, target, self._batching)
             batches = with_progress(batches) if progress else batches
             checked = CheckedBatches(learner, batches, self._batching)
             enough = partial(self._batching.worth_a_merge, learner)
-            with_rows = filter(None, saved.not_yet_counted(checked))
+            left = checked if saved is None else saved.not_yet_counted(checked)
+            with_rows = filter(None, left)
             for X, y, weight in gathered(with_rows, lambda batch: len(batch.y), enough, stacked):
                 table = InMemory(checked.columns, X, y, weight, self.n_jobs, advance=advance)
                 known = None if learner._learned is None else learner._learned.classes
                 expected = labels_to_expect(known, classes, partial(np.unique, y))
                 learner._learn(table, expected, all_rows=False)
-                saved.keep(learner)
+                if saved is not None:
+                    saved.keep(learner)
             if learner._learned is None:
                 raise InputError("There must be rows to learn from; `batches` held none.")
             learner._solve()
-            saved.remove()
+            if saved is not None:
+                saved.remove()
             rest = {name: x for name, x in vars(self).items() if name != "feature_names_in_"}
             self.__dict__ = rest | vars(learner)
             return self

@@ -17,10 +17,10 @@ from ..columns.frames import is_frame, names_of, profile, rows_of
 from ..columns.kind import ColumnKind
 from ..drawing.sampling import Columns
 from ..errors import InputError
+from ..shapes import Array
 from .column_kinds import kinds_of_frames
 from .inputs import check_rows, joined, known_kinds, set_columns
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -13,9 +13,26 @@ from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..machine.predictor import Predictor
 from ..moments.summary import ClassCounts
-from .mixin import EstimatorMixin
+from ..shapes import Array
 
-Array = np.ndarray[Any, Any]
+if TYPE_CHECKING:
+
+    class EstimatorMixin:
+        """What our bases may call of scikit-learn's `BaseEstimator`, which ships no types.
+
+        A class that derives from an untyped base is partly unknown to type checkers, and so is all
+        that takes or returns one: our bases derive from this, and classifiers from both.
+        """
+
+        def __init__(self, **params: Any) -> None: ...
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **params: Any) -> Self: ...
+        def _validate_params(self) -> None: ...
+        def __sklearn_clone__(self) -> Self: ...
+        def __sklearn_tags__(self) -> Any: ...
+
+else:
+    EstimatorMixin = object
 
 
 class Learned(NamedTuple):

@@ -36,9 +36,9 @@ from ..columns.kind import ColumnKind
 from ..drawing.sampling import Columns
 from ..engines.blocks import Block, Blocks
 from ..errors import ChangedDefaultWarning, InputError, warn_once
+from ..shapes import Array
 from .column_kinds import kinds_of_frames, kinds_of_matrix, warn_rounded, warn_unseen
 
-Array = np.ndarray[Any, Any]
 # By name; by label; or in the order of the classes.
 NamedPriors = Literal["balanced", "empirical"]
 Priors = NamedPriors | Mapping[Any, float] | Sequence[float] | Array

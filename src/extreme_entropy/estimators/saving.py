@@ -19,12 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
-from ..shapes import Scalar, require
+from ..shapes import Array, Scalar, require
 from .base import EntropyClassifier
 from .schema import PARTS, types_of
 from .storing import Storable
-
-Array = np.ndarray[Any, Any]
 
 # What can be saved ↦ the module that it lies in, imported where a file names it.
 CLASSIFIERS = {
@@ -40,7 +38,7 @@ LONGEST_LABEL = 1000  # characters, which each predicted label takes
 # What else classifiers and searches hold, in modules of which many are above this one.
 BESIDE = (
     *("estimators.fitted.Learned", "estimators.fitted.Solved", "machine.predictor.Predictor"),
-    *("selection.divergence_search.DivergenceSearch", "selection.path.Path"),
+    *("selection.divergence_search.DivergenceSearch", "selection.path_cv.Path"),
     *("selection.eem_cv.EEMClassifierCV", "selection.eekm_cv.EEKMClassifierCV"),
 )
 # For tools that put an estimator together only from types they are told to trust, as skops does,

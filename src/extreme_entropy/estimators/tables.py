@@ -34,6 +34,7 @@ from ..moments.sketch import NO_ROWS, RowSketch, keys_of
 from ..moments.step_sums import StepSums, step_sums
 from ..moments.summary import FoldMoments, Summary
 from ..progress import advance
+from ..shapes import Array
 from .column_kinds import warn_rounded
 from .inputs import (
     cast_exactly,
@@ -44,7 +45,6 @@ from .inputs import (
     joined,
 )
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 

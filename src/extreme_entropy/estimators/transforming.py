@@ -11,10 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..engines.threads import Threads, dense, filled
 from ..features.feature_map import FeatureMap
+from ..shapes import Array
 from .docstrings import with_shared_texts
 from .tables import InMemory, answer_rows
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts

@@ -17,9 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..columns.statistics import varies
-from ..shapes import Indices, Numbers, Unscaled
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array, Indices, Numbers, Unscaled
 
 
 @dataclass(frozen=True, slots=True)

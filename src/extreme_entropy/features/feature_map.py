@@ -15,12 +15,10 @@ import scipy.sparse as sp
 from ..columns.encoding import Encoding
 from ..columns.statistics import N_FOLDS
 from ..engines.threads import Executor, dense, filled, serial
-from ..shapes import SMALLEST, Indices, Numbers
+from ..shapes import SMALLEST, Array, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Quantile, Scaling
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,15 @@ import numpy as np
 
 from ..engines.blas import times_upper
 from ..engines.threads import dense
-from ..shapes import Indices, Numbers
+from ..shapes import Array, Indices, Numbers
 from .additive import Codes
 from .codes import Coded
 from .hidden_layer import hidden_axes
 from .kernels import KernelLayer, Linear
 from .neurons import NeuronLayer
 
-Array = np.ndarray[Any, Any]
-
 Layer = NeuronLayer | KernelLayer | Codes | Coded | Linear
-for _layer in get_args(Layer):  # so that an annotation that says nothing shows at once
+for _layer in get_args(Layer):  # at once, so that a wrong annotation shows here
     hidden_axes(_layer)
 Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
 

@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
 from ..columns.statistics import ColumnStats, exact, varies
-from ..shapes import Count, Indices, Numbers, Unscaled
+from ..shapes import Array, Count, Indices, Numbers, Unscaled
 from ..tolerances import EPS, MEAN_ROUNDING, VALUE_ROUNDING
 from .feature_settings import FEATURES, FeatureSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

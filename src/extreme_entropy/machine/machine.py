@@ -19,12 +19,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from ..columns.statistics import worth
-from ..shapes import FINITE, LARGEST_LOG, Count, Logs, Numbers, OneOf
+from ..shapes import FINITE, LARGEST_LOG, Array, Count, Logs, Numbers, OneOf
 from ..tolerances import TINY, WEIGHT_ROUNDING
 from .coupling import couple, mean_slopes
 from .decision import Curve, Line, divergence
 
-Array = np.ndarray[Any, Any]
 Diagnostic = Annotated[str, OneOf("degenerate", "one row", "not cross-fitted")]
 Pairs = tuple[tuple[int, int], ...]
 

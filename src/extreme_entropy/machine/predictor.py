@@ -13,10 +13,9 @@ from ..engines.threads import Executor, chunks, filled, row_slices, serial, widt
 from ..features.feature_map import FeatureMap
 from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
+from ..shapes import Array
 from .explanation import explain
 from .machine import Decision, Leaf, Machine
-
-Array = np.ndarray[Any, Any]
 
 
 class ClassesInSet(NamedTuple):

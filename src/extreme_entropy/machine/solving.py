@@ -13,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engines.threads import Executor, serial
 from ..moments.summary import ClassMoments, FoldMoments, without
+from ..shapes import Array
 from ..tolerances import PROJECTION_ROUNDING, VARIANCE_FLOOR
 from .decision import GaussianPair
 from .machine import Leaf, Machine, all_pairs, is_one_row
 from .operator import Ridge, Shrunk, error_of, operators_of, shrink
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

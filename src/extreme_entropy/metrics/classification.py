@@ -14,8 +14,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import InputError
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 #: Rows of a class that are held out, at least; with fewer its recall is known to ±0.3 at best.
 FEWEST_JUDGED = 8

@@ -8,11 +8,10 @@ k = 2), so that a class without a mistake is not taken for certain, as it would 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 @dataclass(frozen=True, slots=True)

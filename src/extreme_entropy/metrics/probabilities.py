@@ -8,14 +8,11 @@ pairs count, which is right but for the tilt of the densities within it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import logit
 
+from ..shapes import Array
 from .intervals import UNDEFINED, ScoreInterval, normal_interval, recall_scores
-
-Array = np.ndarray[Any, Any]
 
 
 def scores_with_intervals(

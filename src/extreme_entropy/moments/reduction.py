@@ -22,9 +22,8 @@ from ..columns.statistics import squares_of
 from ..engines.blas import add_gram
 from ..engines.threads import CUTS, Executor, RowGroups, chunks, dense, row_slices, serial, unseen
 from ..features.layers import Features
+from ..shapes import Array
 from .summary import ClassMoments, FoldMoments, from_sums
-
-Array = np.ndarray[Any, Any]
 
 
 def summarise(

@@ -11,16 +11,15 @@ probability (1 − share)^k, and never where N is at most `most_keys`, but for r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.special import bdtrc, gammaln
 
 from ..features.content import mixed, splitmix
-from ..shapes import SMALLEST, Indices, Numbers
+from ..shapes import SMALLEST, Array, Indices, Numbers
 from ..tolerances import WEIGHT_ROUNDING
 
-Array = np.ndarray[Any, Any]
 S = TypeVar("S", bound="RowSketch")
 
 

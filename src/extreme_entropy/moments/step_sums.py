@@ -37,11 +37,9 @@ from ..engines.threads import (
     width_of,
 )
 from ..features.layers import Features
-from ..shapes import LARGEST_SUM, Numbers
+from ..shapes import LARGEST_SUM, Array, Numbers
 from ..tolerances import EPS, SUM_MARGIN
 from .logistic import probabilities, targets_of, weights_of
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,12 +26,10 @@ from scipy.linalg.blas import dger
 
 from ..columns.statistics import effective
 from ..engines.blas import mirrored
-from ..shapes import LARGEST_SUM, SMALLEST, Count, Numbers, Unscaled
+from ..shapes import LARGEST_SUM, SMALLEST, Array, Count, Numbers, Unscaled
 from ..tolerances import EPS, NEGLIGIBLE_ERROR, SUM_MARGIN
 from .sketch import NO_ROWS, RowSketch
 from .step_sums import StepSums
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

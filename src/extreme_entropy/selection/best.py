@@ -14,8 +14,8 @@ from sklearn.utils.metaestimators import available_if
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import Costs, Priors
+from ..shapes import Array
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 
