@@ -198,9 +198,9 @@ class InMemory:
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
         """The summary of all rows, in folds by their content."""
-        rows = self.sketch(phi.content, classes)
         if not phi.pilots:
-            return Summary(tuple(self.summarise(phi, classes, n_folds).values), rows)
+            moments = self.summarise(phi, classes, n_folds).values
+            return Summary(tuple(moments), self.sketch(phi.content, classes))
         leaves = [features.in_precision(self.dtype) for features in phi.leaves]
         totals, threads = list[StepSums](), Threads(self.n_jobs)
         for X, groups in self.parts(phi, classes, n_folds):
@@ -209,7 +209,7 @@ class InMemory:
             )
             totals = list(map(add, totals, sums)) if totals else sums
         totals = totals or [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
-        return Summary(tuple(totals), rows)
+        return Summary(tuple(totals), self.sketch(phi.content, classes))
 
     def summarise(
         self,
