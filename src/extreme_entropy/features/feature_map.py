@@ -133,10 +133,6 @@ class FeatureMap:
         """φ with the first k features of each leaf: the φ that would be drawn with so many."""
         return replace(self, leaves=tuple(features.first(k) for features in self.leaves))
 
-    def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layers in single or double precision."""
-        return replace(self, leaves=tuple(leaf.in_precision(dtype) for leaf in self.leaves))
-
     def without_rows(self) -> FeatureMap:
         """The same without the rows that probabilities are fitted on, once they are."""
         return replace(self, held=HeldRows.none(self.encoding.size))

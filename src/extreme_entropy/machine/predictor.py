@@ -9,7 +9,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..engines.threads import Executor, chunks, filled, row_slices, serial, width_of
+from ..engines.threads import Executor, chunks, row_slices, serial, width_of
 from ..features.feature_map import FeatureMap
 from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
@@ -126,20 +126,3 @@ def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) 
         return machine.log_probabilities(projections)
     scores = machine.scores(projections)
     return scores if kind == "decision" else classes[predicted_classes(scores)]
-
-
-def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor = serial) -> Array:
-    """Rows through the only leaf of φ, and times operators on its hidden layers.
-
-    All are of one precision.
-    """
-    n, features = X.shape[0], phi.only()
-    if are_few(n):
-        return features.project(phi.scaled(X), operators)
-    projections = np.empty((n, operators[0].shape[1]), X.dtype)
-    widths = width_of(X, phi.scaled), features.h
-
-    def project_part(rows: slice) -> Array:
-        return features.project(phi.scaled(X[rows]), operators)
-
-    return filled(projections, project_part, execute, *widths)

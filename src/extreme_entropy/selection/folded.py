@@ -23,7 +23,7 @@ from ..estimators.tables import InMemory, Table
 from ..features.content import ContentHash, folds_of
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
-from ..machine.predictor import project
+from ..machine.predictor import Predictor
 from ..metrics import predicted_classes
 from ..moments.summary import FoldMoments
 from ..shapes import Array
@@ -180,8 +180,10 @@ def project_all(
     operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
     for padded, machine, k in zip(operators, machines, sizes, strict=True):
         padded[:, :k] = machine.leaves[0].operators
-    folded = phi.only().folded(np.vstack(operators), X.dtype)
-    projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
+    stacked, [leaf] = np.vstack(operators), machines[0].leaves
+    leaf = replace(leaf, operators=stacked, constants=np.zeros(len(stacked)))
+    machine = replace(machines[0], pairs=((0, 1),) * len(stacked), leaves=(leaf,))
+    projections = Predictor(phi, machine, np.empty(0)).project(X, execute)
     return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
 
 
