@@ -278,18 +278,18 @@ LINES = {
     "(top)": 1260,
     "cli": 1480,
     "columns": 2640,
-    "drawing": 1780,
+    "drawing": 1770,
     "engines": 1160,
     "entropy": 460,
-    "estimators": 3990,
-    "export": 1100,
-    "features": 1550,
-    "machine": 1510,
+    "estimators": 3930,
+    "export": 1080,
+    "features": 1530,
+    "machine": 1490,
     "metrics": 420,
     "moments": 940,
-    "plots": 1460,
+    "plots": 1450,
     "report": 2630,
-    "selection": 1810,
+    "selection": 1770,
     "tables": 2840,
 }
 
@@ -308,8 +308,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 184, 29, 12, 64),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 132, 24, 12, 52),
+        (ExtremeEntropyClassifier(random_state=0), 183, 29, 12, 63),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 131, 24, 12, 50),
     ],
     ids=["default", "paper"],
 )

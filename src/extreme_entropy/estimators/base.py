@@ -31,8 +31,7 @@ from ..machine.solving import Method, solve
 from ..moments.summary import ClassCounts
 from ..progress import ADDING_UP, advance, begin_step, steps_shown, with_progress
 from ..shapes import Array
-from .arrow import batches_of
-from .batches import BatchSettings, CheckedBatches, gathered, stacked
+from .batches import BatchSettings, CheckedBatches, batches_of, gathered, stacked
 from .checkpoint import Checkpoint
 from .combining import Combinable
 from .docstrings import with_shared_texts
