@@ -151,10 +151,13 @@ class InMemory:
             self.hashed.update(content=content, hashes=hashes)
         return self.hashed["hashes"]
 
-    def to_learn(self, phi: FeatureMap, chosen: slice = slice(None)) -> Any:
-        """Rows, with their folds as a last column if the encoding of φ needs them."""
-        X = self.X[chosen]
-        return with_folds(X, self.hashes(phi.content)[chosen]) if phi.encoding.by_fold else X
+    def to_learn(self, phi: FeatureMap, chosen: slice | None = None) -> Any:
+        """The rows, or some, with their folds as a last column if the encoding of φ needs them."""
+        X = self.X if chosen is None else self.X[chosen]
+        if not phi.encoding.by_fold:
+            return X
+        hashes = self.hashes(phi.content)
+        return with_folds(X, hashes if chosen is None else hashes[chosen])
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int]
