@@ -275,21 +275,21 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1265,
+    "(top)": 1260,
     "cli": 1480,
     "columns": 2640,
-    "drawing": 1800,
-    "engines": 1080,
+    "drawing": 1770,
+    "engines": 1160,
     "entropy": 460,
-    "estimators": 4240,
-    "export": 1100,
-    "features": 1570,
-    "machine": 1580,
-    "metrics": 540,
-    "moments": 1000,
-    "plots": 1460,
+    "estimators": 3930,
+    "export": 1080,
+    "features": 1530,
+    "machine": 1490,
+    "metrics": 420,
+    "moments": 940,
+    "plots": 1450,
     "report": 2630,
-    "selection": 1840,
+    "selection": 1770,
     "tables": 2840,
 }
 
@@ -308,8 +308,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 197, 34, 11, 80),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 149, 25, 11, 60),
+        (ExtremeEntropyClassifier(random_state=0), 183, 29, 12, 63),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 131, 24, 12, 50),
     ],
     ids=["default", "paper"],
 )

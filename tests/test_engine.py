@@ -10,11 +10,10 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
-from extreme_entropy.engines.blas import add_gram, times_upper
+from extreme_entropy.engines.blas import add_gram, mirrored, times_upper
 from extreme_entropy.engines.threads import Threads
 from extreme_entropy.errors import IncompleteError, InputError
 from extreme_entropy.estimators.inputs import check_rows
-from extreme_entropy.moments.summary import mirrored
 
 MANY = 40_000  # rows: several slices and several gathered batches
 

@@ -188,7 +188,7 @@ class TableSpec:
         """φ as specified, from sampled rows."""
         assert sampled.by_class is not None  # pilots are fitted on them
         settings, stats = self.settings, sampled.stats
-        by_class = sampled.by_class.samples
+        by_class = sampled.by_class
         scaling = fit_scaling(self.scale, stats, sampled.sample.rows, settings=settings.features)
         rows = ClassRows.of(scaling, by_class, stats.rows / stats.n)
         if not rows.Z.shape[1]:
