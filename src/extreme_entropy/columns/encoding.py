@@ -144,6 +144,8 @@ def fit_encoding(
         parts.append(EncodedGaps(np.array(marked)))
     for kind, positions in columns.items():
         parts += kind.fit(positions, seen) if positions else []
+    order = [*ENCODED, *map(type, parts)]  # kinds that are encoded alike stand together
+    parts.sort(key=lambda part: (order.index(type(part)), part.columns[0]))
     return Encoding(kinds, typical, tuple(parts))
 
 
