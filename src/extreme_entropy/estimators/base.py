@@ -24,6 +24,7 @@ from ..drawing.sampling import Columns, Sampled
 from ..drawing.settings import DRAWING, DrawingSettings
 from ..engines.threads import CUTS, Threads, in_turn, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
+from ..machine.column_importance import importances
 from ..machine.machine import Machine, is_one_row
 from ..machine.operator import SHRINKAGES
 from ..machine.predictor import Answer, Predictor
@@ -311,7 +312,8 @@ class EntropyClassifier(Combinable):
         """
         slim = self._as_it_is()
         (classes, phi, summary, _), predictor = slim._solve()
-        phi = phi.without_rows()
+        if len(phi.held.Z):
+            phi = phi.without_rows(importances(predictor))
         slim._learned = Learned(classes, phi, ClassCounts(summary.counts.sum(axis=1)))
         slim._solved = Solved(slim._learned, Predictor(phi, predictor.machine, classes))
         return slim

@@ -86,7 +86,8 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         Two Gaussians whose log-ratio is the log-odds themselves. Their variance is the mean of the
         variances of both classes among held-out rows.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        About how much of the variance of the log-odds each column explains; they sum to one.
+        How far exchanging a column's values between rows moves the probabilities of equally
+        frequent classes, on average over held-out rows, as a share of all columns; they sum to one.
     {columns seen}
 
     See Also

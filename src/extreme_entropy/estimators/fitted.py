@@ -16,6 +16,7 @@ from .. import persistence
 from ..drawing.sampling import Columns
 from ..errors import InputError
 from ..features.feature_map import FeatureMap
+from ..machine.column_importance import importances
 from ..machine.machine import Machine
 from ..machine.predictor import Predictor
 from ..moments.summary import ClassCounts
@@ -175,9 +176,15 @@ class FittedState(EstimatorMixin):
 
     @property
     def feature_importances_(self) -> Array:
-        """How much each column of X matters, where relevance was learned; they sum to one."""
+        """How much each column of X matters; they sum to one.
+
+        Measured on the rows kept with φ, or learned as relevance where none are kept.
+        """
         check_is_fitted(self)
-        weights, encoding = self.feature_map_.relevance, self.feature_map_.encoding
+        phi = self.feature_map_
+        if len(phi.held.Z):
+            return importances(self._solve().predictor)
+        weights, encoding = phi.relevance, phi.encoding
         if weights is None:
             raise AttributeError(
                 "feature_importances_ needs relevance='learned'; this classifier was fitted with "
