@@ -82,9 +82,10 @@ class PilotSettings:
     # What sampled rows are worth at the most, on average: with more, rounding would choose.
     most_worth: float = 1e6
     most_steps: int = 25  # each with one factorisation
-    short_steps: int = 6  # that share a factorisation, with more than two classes
-    least_step: float = 1e-4  # down to which a Newton step is halved until it gains
+    short_steps: int = 20  # that share a factorisation, with more than two classes
+    least_step: float = 1e-4  # down to which a step is halved until it gains
     least_gain: float = 1e-2  # of the loss, times the root of the rows: the sums take another step
+    least_share: float = 0.1  # of this, that a step must gain if others are to follow it
     least_weight: float = 1e-9
 
 
