@@ -67,7 +67,10 @@ def quadratic_problem(rows, additive, choice, settings):
 @pytest.mark.parametrize("radial", [False, True], ids=["laplacian", "rbf"])
 @pytest.mark.parametrize("penalties", [(3.0, 0.3), (0.5, 10.0)], ids=str)
 def test_a_row_left_out_is_predicted_as_by_fitting_without_it(n_classes, radial, penalties, rng):
-    """The same quadratic problem solved anew in its primal form, for each row but one."""
+    """The same quadratic problem solved anew in its primal form, for each row but one.
+
+    With several classes its weights are curvatures along y − p, on average over y, at the end.
+    """
     rows, settings = rows_of(rng, n_classes), DRAWING.dual
     choice = FIRST._replace(radial=radial, additive=penalties[0], kernel=penalties[1])
     additive = additive_of(rows)
@@ -81,6 +84,11 @@ def test_a_row_left_out_is_predicted_as_by_fitting_without_it(n_classes, radial,
     if n_classes == 2:
         np.testing.assert_allclose(responses, odds + (rows.targets - p) / (p * (1 - p)))
     design, costs = quadratic_problem(rows, additive, choice, settings)
+    theta = np.linalg.solve((design.T * w) @ design + costs, (design.T * w) @ responses)
+    np.testing.assert_allclose(judged.odds, design @ theta, atol=1e-6)
+    if n_classes > 2:
+        w = mean_curvature(softmax(judged.odds, axis=1)) * rows.counts
+        responses = judged.odds + judged.coefficients / w[:, np.newaxis]
     left_out = np.empty(odds.shape)
     for i in range(len(odds)):
         rest = np.arange(len(odds)) != i
@@ -94,8 +102,17 @@ def test_a_row_left_out_is_predicted_as_by_fitting_without_it(n_classes, radial,
     else:
         losses = logsumexp(left_out, axis=1) - (rows.targets * left_out).sum(axis=1)
     np.testing.assert_allclose(judged.losses, losses, rtol=1e-7, atol=1e-12)
-    theta = np.linalg.solve((design.T * w) @ design + costs, (design.T * w) @ responses)
-    np.testing.assert_allclose(judged.odds, design @ theta, atol=1e-6)
+
+
+def mean_curvature(p):
+    """E (y − p)ᵀH(y − p) / E ‖y − p‖² by its definition, class by class."""
+    found = []
+    for row in p:
+        curvature = np.diag(row) - np.outer(row, row)
+        misses = np.eye(len(row)) - row
+        along = row @ np.einsum("ij,jk,ik->i", misses, curvature, misses)
+        found.append(along / (row @ np.square(misses).sum(axis=1)))
+    return np.array(found)
 
 
 @few_and_many

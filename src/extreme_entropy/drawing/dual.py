@@ -6,9 +6,13 @@ The model is a Gaussian process of the log-odds with the covariance
 
 where A holds the inner products of codes (`features/additive.py`) and v are weights of columns.
 With the weights w (`moments/logistic.py`) and the working responses u of Newton's method, the dual
-coefficients are a = (C + W⁻¹)⁻¹u, and without row i, its log-odds would be
-u_i − a_i / [(C + W⁻¹)⁻¹]_ii. A row that occurred n times has the weight n·w, and all n are left out
-together.
+coefficients are a = (C + W⁻¹)⁻¹u, the log-odds f = u − W⁻¹a, and without row i, its log-odds would
+be
+
+    u_i − a_i / [(C + W⁻¹)⁻¹]_ii = f_i − a_i (1 / [(C + W⁻¹)⁻¹]_ii − 1/w_i)
+
+A row that occurred n times has the weight n·w, and all n are left out together. With more than two
+classes, the bracket has the mean curvature in place of w, which is a bound.
 
 So one factorisation, for a few hundred rows, judges one choice of v, r, λ_a and λ_k.
 """
@@ -24,7 +28,7 @@ from scipy.linalg import lapack
 from scipy.linalg.blas import dsymm
 from scipy.spatial.distance import cdist
 
-from ..moments.logistic import log_losses, probabilities, weights_of
+from ..moments.logistic import log_losses, mean_curvatures, probabilities, weights_of
 from .settings import DualSettings
 
 Array = np.ndarray[Any, Any]
@@ -119,26 +123,36 @@ class Dual:
         """The choice after a step of Newton's method from these log-odds.
 
         With more than two classes, an upper bound stands for the curvature, which makes steps
-        short: several of them share a factorisation.
+        short: several of them share a factorisation. What rows left out miss takes another.
         """
         rows, settings = self.rows, self.settings
         odds = np.clip(odds, -settings.most_odds, settings.most_odds)
         p = probabilities(odds)
         w = np.maximum(weights_of(p), settings.least_weight)[:, np.newaxis]
         upon = 1 / (w[:, 0] * rows.counts)
-        C = self.additive / choice.additive
-        C += self.kernel(choice) / choice.kernel
-        C += settings.constant_variance
-        C.flat[:: len(C) + 1] += upon
-        factor, _ = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # in Fortran order, so in place
-        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        inverse = self.inverse(choice, upon)
         for repeat in range(1 if odds.shape[1] == 1 else settings.short_steps):
             p = probabilities(odds) if repeat else p
             responses = odds + (rows.targets - p) / w
             a = dsymm(1.0, inverse, responses, lower=1)
             odds = responses - a * upon[:, np.newaxis]
-        left_out = responses - a / inverse.diagonal()[:, np.newaxis]
+        if odds.shape[1] > 1:
+            # Beside the bound, rows left out would hardly be missed.
+            w = np.maximum(mean_curvatures(probabilities(odds)), settings.least_weight)
+            upon = 1 / (w * rows.counts)
+            inverse = self.inverse(choice, upon)
+        left_out = odds - a * (1 / inverse.diagonal() - upon)[:, np.newaxis]
         return Judged(log_losses(left_out, rows.targets), odds, a)
+
+    def inverse(self, choice: Choice, upon: Array) -> Array:
+        """The lower triangle of (C + W⁻¹)⁻¹, in Fortran order, with so much upon the diagonal."""
+        C = self.additive / choice.additive
+        C += self.kernel(choice) / choice.kernel
+        C += self.settings.constant_variance
+        C.flat[:: len(C) + 1] += upon
+        factor, _ = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # in Fortran order, so in place
+        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
+        return np.asarray(inverse)
 
     def fitted(self, choice: Choice) -> Judged:
         """The choice after some steps from the log-odds of the classes."""

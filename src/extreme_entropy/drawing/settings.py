@@ -108,10 +108,12 @@ class EffectSettings:
 class TreeSettings:
     """How large the default's φ becomes, and where rows are cut into leaves (`cutting.py`)."""
 
-    # Landmarks of a table that is not cut, of one with many rows or classes, and of a leaf; codes
-    # of all columns together.
+    # Landmarks of a table that is not cut, of one with many rows, of one with more than two
+    # classes (which share one matrix, so that landmarks cost little), and of a leaf; codes of all
+    # columns together.
     landmarks: int = 300
     many_landmarks: int = 400
+    landmarks_of_classes: int = 800
     many_rows: int = 10_000
     leaf_landmarks: int = 400
     codes: int = 200

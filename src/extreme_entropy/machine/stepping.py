@@ -210,16 +210,13 @@ def _lengthened(
     def longer(step: Array, gram: Array, bound: float, curved: float) -> Array:
         fit = worth_of_one * np.vdot(step, gram @ step)
         penalty = float((penalties * step**2).sum())
-        share = curved / bound if bound > 0 else 1.0  # 1/r
-        asked = share * fit + penalty
+        asked = fit * (curved / bound if bound else 1.0) + penalty
         return pilot + step * ((fit + penalty) / asked if asked > 0 else 1.0)
 
-    return SteppedLeaf(
-        longer(part.theta - pilot, gram, bounds.sum(), curved.sum()),
-        np.stack(
-            [longer(steps[k], gram - sums.gram[k], bounds[k], curved[k]) for k in range(len(steps))]
-        ),
-    )
+    theta = longer(part.theta - pilot, gram, bounds.sum(), curved.sum())
+    without = (gram - of_fold for of_fold in sums.gram)
+    by_fold = map(longer, steps, without, bounds, curved)
+    return SteppedLeaf(theta, np.stack(list(by_fold)))
 
 
 def _as_outputs(logs: Array) -> Array:

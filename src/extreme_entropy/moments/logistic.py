@@ -36,6 +36,15 @@ def weights_of(p: Array) -> Array:
     return trace if p.shape[1] == 1 else np.minimum(trace, p.max(axis=1))
 
 
+def mean_curvatures(p: Array) -> Array:
+    """The curvature of −ln p of each row along y − p, on average over y   (n,).
+
+    With H = diag(p) − ppᵀ, which is both the curvature and the covariance of y, it is tr(H²)/tr(H).
+    """
+    squares, cubes = np.square(p).sum(axis=1), (p**3).sum(axis=1)
+    return (squares - 2 * cubes + squares**2) / np.maximum(1 - squares, 1e-300)
+
+
 def curvatures(p: Array, moved: Array) -> Array:
     """Second derivatives of −ln p of each row, as log-odds move by so much   (n,)."""
     mean = np.einsum("ij,ij->i", p, moved)
