@@ -58,9 +58,9 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         `fit_batches` and `partial_fit`.
     n_landmarks : int or "auto", default="auto"
         The number of rows that the kernel compares with, in each leaf. "auto" is 300, but 400 in
-        leaves, from 10 000 rows on, and with more than two classes. A fit of n rows costs about
-        n·h² operations, where h is the number of landmarks plus that of the codes that make the
-        effects of columns (usually up to 200).
+        leaves and from 10 000 rows on, and 800 with more than two classes. A fit of n rows costs
+        about n·h² operations, where h is the number of landmarks plus that of the codes that make
+        the effects of columns (usually up to 200).
     {categorical_features}
     {priors, costs}
     {n_jobs}
