@@ -277,11 +277,11 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 1265,
     "cli": 1480,
-    "columns": 2640,
+    "columns": 2975,
     "drawing": 1800,
     "engines": 1080,
     "entropy": 460,
-    "estimators": 4240,
+    "estimators": 4265,
     "export": 1100,
     "features": 1570,
     "machine": 1580,
@@ -290,7 +290,7 @@ LINES = {
     "plots": 1460,
     "report": 2630,
     "selection": 1840,
-    "tables": 2840,
+    "tables": 2850,
 }
 
 
@@ -333,4 +333,4 @@ def test_eem_fit_passes_few_functions(tmp_path):
     for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 500
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 510

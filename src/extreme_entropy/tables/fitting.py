@@ -256,7 +256,8 @@ def _without_identifiers(columns: TableColumns, rows: pa.Table) -> TableColumns:
         for column in columns.used
     }
     named = np.array([column.kind == "category" for column in columns.used])
-    profiles = zip(cells, frames.profile(pa.table(cells), named).columns, named, strict=True)
+    profiled = frames.profile(columns.typed(cells.values()), named).columns
+    profiles = zip(cells, profiled, named, strict=True)
     reasons = {
         name: reason_to_leave_out(profile, FILE_RULES)
         for name, profile, is_named in profiles
