@@ -281,7 +281,7 @@ LINES = {
     "drawing": 1800,
     "engines": 1080,
     "entropy": 460,
-    "estimators": 4265,
+    "estimators": 4285,
     "export": 1100,
     "features": 1570,
     "machine": 1580,
@@ -290,7 +290,7 @@ LINES = {
     "plots": 1460,
     "report": 2630,
     "selection": 1840,
-    "tables": 2850,
+    "tables": 2900,
 }
 
 
@@ -308,8 +308,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 197, 34, 11, 80),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 149, 25, 11, 60),
+        (ExtremeEntropyClassifier(random_state=0), 198, 34, 11, 80),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 150, 25, 11, 60),
     ],
     ids=["default", "paper"],
 )
@@ -333,4 +333,4 @@ def test_eem_fit_passes_few_functions(tmp_path):
     for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 510
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 515
