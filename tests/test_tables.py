@@ -318,7 +318,7 @@ def test_numbers_with_many_words_are_text_and_named(tmp_path):
     found = seen(csv(tmp_path, with_labels(cells)))
     assert found.columns.used[0] == Column("x", "text")
     note = found.notes["x"]
-    assert "holds many numbers, but 25 cells are not, such as 'word 0' in row 1 " in note
+    assert "holds numbers, but 25 cells are not, such as 'word 0' in row 1 " in note
     assert note.endswith("--number x")
     cells = [str(i) if i % 4 else "unknown" for i in range(100)]
     found = seen(csv(tmp_path, with_labels(cells)))
@@ -330,9 +330,9 @@ def test_numbers_with_many_words_are_text_and_named(tmp_path):
 def test_commas_between_thousands_are_understood_and_named(tmp_path):
     cells = [f'"{i * 37:,}"' for i in range(100)]
     found = seen(csv(tmp_path, with_labels(cells)))
-    assert found.columns.used[0] == Column("x", "number", lenient=True)
+    assert found.columns.used[0] == Column("x", "number")
     assert found.columns.read(found.sample.rows)["x"].to_pylist() == [37 * i for i in range(100)]
-    assert "commas between thousands, as in '1,036'" in found.notes["x"]
+    assert "is read as numbers, such as '1,036' as 1036." in found.notes["x"]
     assert found.missing == {}
 
 

@@ -41,6 +41,9 @@ Examples:
 @click.argument("train", type=FILE)
 @click.option("--target", metavar="COLUMN", help="The column that holds the labels.")
 @click.option(
+    "--classes", is_flag=True, help="Take each number in the target for a class, even if many."
+)
+@click.option(
     "--model",
     type=click.Choice(["auto", "eem", "eekm"]),
     help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",

@@ -100,10 +100,10 @@ def estimate_gmean(
     if progress:
         steps = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
     for learnt, out in steps:
-        fitted = clone(classifier).fit(X.take(learnt), y[learnt])
+        fitted = clone(classifier).fit(X.take(learnt), labels[learnt])
         at = groups[out], labels[out]
         np.add.at(rows, at, 1)
-        np.add.at(right, at, fitted.predict(X.take(out)) == y[out])
+        np.add.at(right, at, fitted.predict(X.take(out)) == labels[out])
         if boosting:
             np.add.at(right_boosted, at, boosting.predictions(learnt, y, out) == y[out])
     held = rows[:, judged].any(axis=1)

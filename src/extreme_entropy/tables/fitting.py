@@ -31,6 +31,7 @@ from ..versions import installed_versions
 from .costs import Priors, by_text, costs_by_label, priors_by_label
 from .estimate import EstimateSettings, Split, estimate_gmean
 from .hints import hints
+from .labels import check_classes
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
 from .profile import SETTINGS, TableProfile, asked_kinds, profile
@@ -54,6 +55,7 @@ class FitRequest:
     target: str  # the column that holds the labels
     model: str = "auto"  # a key of MODELS
     size: int | None = None  # neurons or landmarks, of each leaf with "auto"; None is the default
+    classes: bool = False  # whether each number in the target is a class, however many there are
     costs: Mapping[str, float] | None = None  # of taking a row of a label for another
     priors: Priors | None = None  # as in the table, with balanced costs unless some are given
     seed: int = 0  # of the sample and the model
@@ -132,6 +134,8 @@ def _sample(source: TableSource, request: FitRequest) -> _SampledTable:
         missing=request.missing,
         progress=request.progress,
     )
+    if not request.classes:
+        check_classes(profiled.classes, request.target)
     costs = costs_by_label(request.costs, profiled.classes, profiled.label_kind)
     frequent = request.priors or "empirical"
     priors = priors_by_label(frequent, profiled.classes, profiled.label_kind, profiled.counts)
@@ -256,7 +260,8 @@ def _without_identifiers(columns: TableColumns, rows: pa.Table) -> TableColumns:
         for column in columns.used
     }
     named = np.array([column.kind == "category" for column in columns.used])
-    profiles = zip(cells, frames.profile(pa.table(cells), named).columns, named, strict=True)
+    profiled = frames.profile(columns.typed(cells.values()), named).columns
+    profiles = zip(cells, profiled, named, strict=True)
     reasons = {
         name: reason_to_leave_out(profile, FILE_RULES)
         for name, profile, is_named in profiles

@@ -13,8 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns.text import first_misfit
+from ..columns.text import first_misfit, numbers_in
 from ..errors import InputError
+from ..estimators.inputs import is_quantity
 
 Array = np.ndarray[Any, Any]
 
@@ -58,6 +59,18 @@ def read_labels(array: pa.Array, kind: str, name: str) -> Array:
         ) from error
     labels = values.to_numpy(zero_copy_only=False)
     return (labels.astype(str) if kind == "text" else labels)[distinct.indices.to_numpy()]
+
+
+def check_classes(classes: Array, name: str) -> None:
+    """Raise if labels are numbers, as those of a quantity are."""
+    numbers = numbers_in(pa.array(classes.astype(str)))
+    if not numbers.null_count and is_quantity(np.sort(numbers.to_numpy())):
+        shown = ", ".join(map(str, classes[:3].tolist()))
+        raise InputError(
+            f"The target must hold classes; {name!r} holds {len(classes)} different numbers "
+            f"({shown}, …), as a quantity does. To predict its range, add a column that says in "
+            "which range a row is, and name that. If each number is a class, add --classes."
+        )
 
 
 def _spelt(array: pa.Array) -> pa.Array:

@@ -28,6 +28,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ..columns.number_text import MISSING
 from ..columns.text import LONGEST, shortened
 from ..errors import InputError
 from ..progress import with_progress
@@ -46,11 +47,7 @@ KINDS = {
 }
 TITLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "ipc": "Arrow", "excel": "Excel"}
 SEPARATORS = ",;\t|"
-# Cells of separated text that mean a missing value.
-MISSING = (
-    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan"),
-    *("null", "NULL", "Null", "None"),
-)
+CODED = "codes"  # in the metadata of a field: its text is stored as codes, as categories are
 
 
 def open_table(
@@ -111,6 +108,10 @@ class TableSource:
         self, name: str, schema: pa.Schema, limits: ReadingLimits, rows: int | None = None
     ) -> None:
         self.name, self.schema, self.limits, self.rows = name, schema, limits, rows
+
+    def is_coded(self, name: str) -> bool:
+        """Whether a column holds text that its type calls categories."""
+        return CODED.encode() in (self.schema.field(name).metadata or {})
 
     def batches(
         self,
@@ -264,7 +265,7 @@ class TypedSource(TableSource):
                 folders = [field for field in dataset.schema if field.name not in widest.names]
                 dataset = ds.dataset(files, pa.schema([*widest, *folders]), **options)
             self._data = dataset
-            schema = pa.schema([(field.name, _decoded(field.type)) for field in dataset.schema])
+            schema = pa.schema([_field(field) for field in dataset.schema])
             super().__init__(str(path), schema, limits, dataset.count_rows())
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
@@ -447,6 +448,13 @@ def _value_bytes(array: pa.Array) -> Any:
 def _decode(array: pa.Array) -> pa.Array:
     """Values in the place of codes for them."""
     return array.dictionary.take(array.indices)
+
+
+def _field(field: pa.Field) -> pa.Field:
+    """A column as it is read; text that is stored as codes says so."""
+    kind = _decoded(field.type)
+    coded = pa.types.is_dictionary(field.type) and pa.types.is_string(kind)
+    return pa.field(field.name, kind, metadata={CODED: ""} if coded else None)
 
 
 def _decoded(kind: pa.DataType) -> pa.DataType:

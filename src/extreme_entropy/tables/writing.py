@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from pyarrow import parquet as pq
 
-from ..columns.text import DECIMAL_COMMA, NUMBER, THOUSANDS
 from ..errors import InputError, WriteError
 from ..files import written_whole
 from ..terminal import Harmless, harmless
@@ -23,6 +22,7 @@ from ..terminal import Harmless, harmless
 # How a cell begins that Excel, LibreOffice or Google Sheets take for a formula, or may after they
 # have removed a blank; the wide forms of the signs count in some languages.
 FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+DIGITS_ONLY = r"(?i)^[+-]?([\d.,]+(e[+-]?\d+)?|inf(inity)?|nan)$"  # which run nothing
 
 # What opens a writer for the end of a file's name.
 Opener = Callable[[Any, pa.Schema], Any]
@@ -142,8 +142,7 @@ def with_escaped_formulas(
 
 def _escaped(texts: pa.Array) -> pa.Array:
     runs = pc.match_substring_regex(texts, FORMULA)
-    for number in (NUMBER, DECIMAL_COMMA, THOUSANDS):
-        runs = pc.and_not(runs, pc.match_substring_regex(texts, number))
+    runs = pc.and_not(runs, pc.match_substring_regex(texts, DIGITS_ONLY))
     return pc.if_else(runs, pc.binary_join_element_wise("'", texts, ""), texts)
 
 
