@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import ModelOnTable, columns_option, on_table
-from .output import counts_text, echo_json, prepare_output
+from .output import echo_json, prepare_output
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,6 +54,7 @@ def predict(
     empirical it is.
     """
     from ..tables.writing import check_output, is_text, with_escaped_formulas, write_table
+    from .outcomes import classes_text
 
     if output == "-" and as_json:
         raise click.UsageError("--json prints a summary to stdout: write the table with -o TABLE.")
@@ -74,7 +75,7 @@ def predict(
     if as_json:
         echo_json({"output": output, "rows": sum(counts.values()), "predicted": counts})
     elif output != "-":
-        click.echo(f"Rows: {sum(counts.values()):,}\nPredicted: {counts_text(counts)}")
+        click.echo(f"Rows: {sum(counts.values()):,}\nPredicted: {classes_text(counts)}")
         click.echo(f"Written: {output}")
 
 

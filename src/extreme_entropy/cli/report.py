@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import ModelOnTable, on_table, output_option
-from .output import command_line, echo_json, prepare_output
+from .output import command_line, echo_json, notes_so_far, prepare_output
 
 if TYPE_CHECKING:
     from ..report import About
@@ -63,11 +63,12 @@ def _about(fitted: TableModel, rows: LabelledRows, name: str, title: str) -> Abo
         target=fitted.target,
         columns=[column.name for column in fitted.columns.used],
         missing=rows.missing,
+        changes=rows.drift.changes(),
         left_out=rows.rows_without_label,
         commands=[command for command in (facts.command, command_line()) if command],
         versions=facts.versions,
         seed=facts.seed,
-        warnings=[*facts.warnings, *left_out(fitted.columns.dropped)],
+        warnings=[*facts.warnings, *left_out(fitted.columns.dropped), *notes_so_far()],
         estimate=facts.estimate,
         baseline=facts.estimate.baseline if facts.estimate else None,
     )

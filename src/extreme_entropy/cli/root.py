@@ -19,7 +19,7 @@ import click
 from .. import __version__
 from ..terminal import Harmless, harmless_streams
 from .memory import require_memory
-from .output import WRITTEN
+from .output import WRITTEN, note
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
 COMMANDS = ("fit", "predict", "evaluate", "report", "export", "merge", "forget", "demo")
@@ -32,16 +32,16 @@ def one_line_errors() -> Iterator[None]:
     Warnings become notes on stderr, one line each.
     """
 
-    def note(message: Warning | str, *place: Any, **more: Any) -> None:
+    def tell(message: Warning | str, *place: Any, **more: Any) -> None:
         text = str(message)
         if isinstance(message, Warning):
             from ..tables.notes import in_words_of_the_command
 
             text = in_words_of_the_command(message)
-        click.echo(f"Note: {' '.join(text.split())}", err=True)
+        note(" ".join(text.split()))
 
     with warnings.catch_warnings():
-        warnings.showwarning = note
+        warnings.showwarning = tell
         try:
             yield
         except BrokenPipeError as error:  # as by `| head`, which has seen enough

@@ -12,6 +12,7 @@ from .classification import (
     predicted_classes,
 )
 from .intervals import ScoreInterval, recall_scores
+from .outcome import Outcome, by_class, saving
 from .probabilities import (
     RunningAUC,
     RunningProbabilityScores,
@@ -21,10 +22,12 @@ from .probabilities import (
 
 __all__ = [
     "FEWEST_JUDGED",
+    "Outcome",
     "RunningAUC",
     "RunningProbabilityScores",
     "ScoreInterval",
     "balanced_accuracy",
+    "by_class",
     "confusion_counts",
     "get_scorer",
     "gmean_score",
@@ -33,5 +36,6 @@ __all__ = [
     "predicted_classes",
     "probability_scores",
     "recall_scores",
+    "saving",
     "scores_with_intervals",
 ]

@@ -23,8 +23,9 @@ from ..estimators.base import EntropyClassifier
 from ..estimators.batches import BatchSettings
 from ..estimators.saving import pack, understood, unpack
 from ..features.feature_map import same
-from ..metrics import label_text
+from ..metrics import Outcome, by_class, label_text
 from ..shapes import is_text, require
+from .column_profile import ColumnProfile, Drift
 from .labels import TYPES, has_label, read_labels
 from .reading import TableSource
 from .used_columns import TableColumns, Unread
@@ -37,19 +38,21 @@ LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 
 @dataclass(frozen=True)
 class BaselineEstimate:
-    """GMean of another classifier on the same held-out rows, with a 95 % interval."""
+    """Another classifier on the same rows: its GMean with a 95 % interval, and its mistakes."""
 
     name: str
     gmean: float
     low: float
     high: float
+    confusion: tuple[tuple[int, ...], ...] = ()  # rows by true (down) and predicted class (across)
+    saved: tuple[float, ...] = ()  # by the model, in cost of a row, and the ends of its interval
 
 
 @dataclass(frozen=True)
-class GMeanEstimate:
-    """GMean of such models on rows they have not learnt, with a 95 % interval.
+class HeldOutEstimate:
+    """Such models on rows they were not fitted on: GMean with a 95 % interval, and mistakes.
 
-    The interval is about the rows that were held out.
+    The intervals are about the rows that were held out.
     """
 
     gmean: float
@@ -61,6 +64,15 @@ class GMeanEstimate:
     column: str = ""  # that rows were split by
     held_out: int = 0  # rows
     baseline: BaselineEstimate | None = None  # of the same rows
+    confusion: tuple[tuple[int, ...], ...] = ()  # files of version 1.0 have none
+    costs: tuple[float, ...] = ()  # of missing a row of each class
+    shares: tuple[float, ...] = ()  # of the classes where the model is used
+    stated: bool = False  # whether somebody gave the costs or the shares
+    saved: tuple[float, ...] = ()  # on the cheapest constant, as for `BaselineEstimate`
+
+    def outcome(self, confusion: tuple[tuple[int, ...], ...]) -> Outcome:
+        """These mistakes, or those of the baseline, at the costs of the fit."""
+        return Outcome(np.array(confusion), by_class(self.costs), np.array(self.shares))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +90,9 @@ class FitFacts:
     class_counts: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)  # cells of columns that lack some
     costs: Mapping[str, float] | None = None
+    profiles: Mapping[str, ColumnProfile] = field(default_factory=dict)  # of sampled rows
     estimated_rows: int | None = None  # that the estimate was made on
-    estimate: GMeanEstimate | None = None  # None where nothing was or could be held out
+    estimate: HeldOutEstimate | None = None  # None where nothing was or could be held out
     no_estimate: str = ""  # the reason where there is none
     warnings: tuple[str, ...] = ()
     command: str = ""
@@ -291,6 +304,7 @@ class LabelledRows:
         self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
         self.rows = self.rows_without_label = 0  # so far
         self._unread = model.unread()
+        self.drift = Drift(model.facts.profiles)
 
     def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
@@ -307,6 +321,7 @@ class LabelledRows:
             for name in self.missing:
                 self.missing[name] += X.column(name).null_count
             self._unread.add(labelled, X)
+            self.drift.add(X)
             yield X, y
         if not self.rows:
             raise InputError(
