@@ -106,12 +106,14 @@ def test_the_interval_of_a_saving_holds_what_comes_true(grouped):
     costs, shares, inside = by_class([1, 5]), np.array([0.8, 0.2]), 0
     truth = 0.2 * 5 * (0.9 - 0.6) + 0.8 * (0.3 - 0.2)  # by recalls and false alarms of both
     for _ in range(300):
-        labels = np.repeat([0, 1], [160, 40])
-        draws = np.repeat(rng.random((2, 50)), 4, axis=1) if grouped else rng.random((2, 200))
-        groups = np.repeat(np.arange(50), 4) if grouped else None
+        n = 4 if grouped else 1  # as many rows in a group
+        labels = np.repeat([0, 1], [160 * n, 40 * n])
+        draws, groups = np.repeat(rng.random((2, 200)), n, axis=1), np.repeat(np.arange(200), n)
         ours = draws[0] < np.where(labels, 0.9, 0.2)
         theirs = draws[1] < np.where(labels, 0.6, 0.3)
-        saved = saving(labels, ours * 1, theirs * 1, costs, shares, groups=groups)
+        saved = saving(
+            labels, ours * 1, theirs * 1, costs, shares, groups=groups if grouped else None
+        )
         inside += saved.low < truth < saved.high
     assert 0.91 < inside / 300 < 0.99
 

@@ -16,6 +16,7 @@ from ..tables.model import HeldOutEstimate, TableModel
 from .outcomes import GMEAN, classes_text, costs_line, outcome_lines, plain
 from .output import counts_text, note, printable, quoted, rows_text
 
+LARGE = 5.0  # megabytes, from which on a file is worth a hint
 GAPS: dict[str, tuple[str, ...]] = {
     "filled by the median and marked": ("number", "boolean"),
     "filled by the median": ("date",),
@@ -23,7 +24,7 @@ GAPS: dict[str, tuple[str, ...]] = {
 }
 
 
-def print_fit(fitted: TableModel, output: Path, *, verbose: bool) -> None:
+def print_fit(fitted: TableModel, output: Path, *, verbose: bool, slim: bool = False) -> None:
     """Print all about a model that was fitted to a table and written to a file."""
     facts = fitted.facts
     lines = [
@@ -39,7 +40,10 @@ def print_fit(fitted: TableModel, output: Path, *, verbose: bool) -> None:
     for warning in facts.warnings:
         note(warning)
     file = shlex.quote(str(output))
-    click.echo(f"Written: {output}")
+    size = output.stat().st_size / 1e6 if output.exists() else 0.0
+    click.echo(f"Written: {output} ({size:.1f} MB)")
+    if size > LARGE and not slim:
+        click.echo("  Most of it is for eem merge and eem forget; without them, --slim saves it.")
     click.echo(f"Next: eem evaluate {file} NEW_ROWS   or: eem report {file} NEW_ROWS")
 
 
