@@ -1,6 +1,7 @@
 """The commands of `eem` on tables: each kind of file, each bad input, and interruptions."""
 
 import builtins
+import codecs
 import gzip
 import io
 import json
@@ -23,6 +24,7 @@ from click.testing import CliRunner
 from sklearn.metrics import brier_score_loss, log_loss
 
 from extreme_entropy.cli.fit_summary import print_fit
+from extreme_entropy.cli.predict import rounded
 from extreme_entropy.cli.root import root
 from extreme_entropy.progress import with_progress
 from extreme_entropy.tables.estimate import EstimateSettings
@@ -333,6 +335,126 @@ def test_formulas_are_escaped_in_text_files_only(home, tmp_path):
     words = ("predict", home / "m.eem", home / "new.parquet", "--escape-formulas")
     done = eem(*words, "-o", tmp_path / "out.parquet", code=2)
     assert "--escape-formulas is for CSV and TSV" in done.stderr
+
+
+def test_predictions_have_the_separator_decimal_sign_and_mark_of_their_table(tmp_path):
+    """A German table from Excel; the same in another encoding has a mark, plain UTF-8 none."""
+    rng = np.random.default_rng(0)
+    x = [f"{v:.2f}".replace(".", ",") for v in rng.normal(size=80)]
+    lines = [f"{v};{'ja' if float(v.replace(',', '.')) > 0 else 'nein'};größer" for v in x]
+    text = "\n".join(["wert;krank;wort", *lines]) + "\n"
+    for encoding, mark in (("utf-8-sig", True), ("utf-8", False), ("cp1252", True)):
+        table, out = tmp_path / f"{encoding}.csv", tmp_path / "out.csv"
+        table.write_bytes(text.encode(encoding))
+        model = tmp_path / "m.eem"
+        eem("fit", table, "--target", "krank", "--drop", "wort", *QUICK, "-o", model)
+        eem("predict", model, table, "--proba", "--keep", "wort", "-o", out)
+        written = out.read_bytes()
+        assert written.startswith(codecs.BOM_UTF8) == mark
+        head, row = written.decode("utf-8-sig").splitlines()[:2]
+        assert head == '"wort";"prediction";"p(ja)";"p(nein)"'
+        assert re.fullmatch(r'"größer";"\w+";"0,\d+";"0,\d+"', row)
+        assert pa_csv.read_csv(
+            out, parse_options=pa_csv.ParseOptions(delimiter=";")
+        ).num_rows == len(x)
+
+
+def test_predictions_are_written_to_excel(home, tmp_path):
+    """Numbers as numbers, labels and formulas as text; eem reads them again."""
+    openpyxl = pytest.importorskip("openpyxl")
+    rows = people(seed=1).slice(0, 20)
+    notes = ["=1+1", "007", "12.5", "a\x01b", *["x"] * 16]
+    table = write(rows.append_column("note", pa.array(notes)), tmp_path / "a.parquet")
+    out = tmp_path / "out.xlsx"
+    eem("predict", home / "m.eem", table, "--proba", "--keep", "note", "-o", out)
+    sheet = list(openpyxl.load_workbook(out).active.iter_rows())
+    assert [cell.value for cell in sheet[0]] == ["note", "prediction", "p(no)", "p(yes)"]
+    assert [row[0].value for row in sheet[1:5]] == ["=1+1", "007", 12.5, "ab"]
+    assert sheet[1][0].data_type == "s"
+    assert {cell.data_type for row in sheet[1:] for cell in row[2:]} == {"n"}
+    assert sum(batch.num_rows for batch in open_table(out).batches()) == 20
+
+
+@pytest.mark.parametrize(
+    ("p", "expected"),
+    [(0.123456789, 0.1235), (0.00012345678, 0.0001235), (0.9998765432, 0.9998765), (1.0, 1.0)],
+)
+def test_probabilities_have_the_digits_that_matter(p, expected):
+    """As many for p as for 1 − p, so that they sum to one."""
+    both = rounded(np.array([p, 1 - p]))
+    assert both[0] == pytest.approx(expected, abs=1e-15)
+    assert both.sum() == pytest.approx(1, abs=1e-12)
+
+
+def test_a_slim_model_is_small_and_answers_the_same(home, tmp_path):
+    slim, out = tmp_path / "slim.eem", [tmp_path / name for name in ("a.csv", "b.csv")]
+    shown = eem("fit", home / "train.parquet", "--target", "ill", *QUICK, "--slim", "-o", slim)
+    assert f"Written: {slim} (0.0 MB)" in shown.stdout
+    assert slim.stat().st_size < (home / "m.eem").stat().st_size
+    for model, path in zip((slim, home / "m.eem"), out, strict=True):
+        eem("predict", model, home / "new.parquet", "--proba", "-o", path)
+    assert out[0].read_bytes() == out[1].read_bytes()
+    eem("merge", slim, home / "m.eem", "-o", tmp_path / "no.eem", code=1)
+
+
+def test_a_large_model_file_comes_with_a_hint(home, tmp_path, monkeypatch):
+    monkeypatch.setattr("extreme_entropy.cli.fit_summary.LARGE", 0.001)
+    fit = ("fit", home / "train.parquet", "--target", "ill", *QUICK)
+    assert "--slim saves it" in eem(*fit, "-o", tmp_path / "a.eem").stdout
+    assert "--slim saves it" not in eem(*fit, "--slim", "-o", tmp_path / "a.eem").stdout
+
+
+def test_a_wide_confusion_matrix_becomes_a_list_of_mistakes(tmp_path, rng):
+    """So does a long list of classes; each class has a line of its own."""
+    k = 25
+    y = np.repeat(np.arange(k), 12)
+    table = pa.table({"x": y + rng.normal(size=len(y)), "y": [f"class {c}" for c in y]})
+    path, model = write(table, tmp_path / "a.parquet"), tmp_path / "m.eem"
+    eem("fit", path, "--target", "y", *QUICK, "-o", model)
+    shown = eem("evaluate", model, path).stdout
+    assert "and 13 more" in shown
+    assert "Most frequent mistakes (--json has the whole confusion matrix):" in shown
+    assert '" taken for "class ' in shown
+    assert max(map(len, shown.splitlines()[4:])) <= 110
+    assert len(re.findall(r'^"class \d+" +12 ', shown, re.M)) == k
+
+
+def test_a_bar_counts_the_rows_that_are_done_and_not_those_read(home, monkeypatch):
+    """Reading ahead does not move it, and only the end is 100 %."""
+    screen = io.StringIO()
+    screen.isatty = lambda: True
+    monkeypatch.setattr(sys, "stderr", screen)
+    model = TableModel.load(home / "m.eem")
+    monkeypatch.setattr(TableModel, "_rows_at_once", lambda self, source: 100)
+    seen = []
+    for _ in model.batches(open_table(home / "new.parquet"), progress="predicting"):
+        time.sleep(0.12)  # tqdm draws ten times a second at most
+        seen.append(screen.getvalue())
+    assert "100/300" not in seen[0]
+    assert "100/300" in seen[1]
+    assert "100%" not in seen[-1]
+    assert "300/300" in screen.getvalue()
+
+
+def test_the_notes_of_the_terminal_and_changed_columns_are_in_the_report(home, tmp_path):
+    """Rows from elsewhere: a category that nobody knows, a shifted number, and missing values."""
+    rows = people(seed=1)
+    age = pa.compute.add(rows["age"], 30)
+    cities = pa.array(["Oslo"] * 200 + rows["city"].to_pylist()[200:])
+    rows = rows.drop(["age", "city"]).append_column("age", age).append_column("city", cities)
+    page = tmp_path / "page.html"
+    done = eem("report", home / "m.eem", write(rows, tmp_path / "b.parquet"), "-o", page)
+    assert "Column 'city' has 200 cells with a category" in done.stderr
+    text = page.read_text()
+    assert "has 200 cells with a category" in text
+    changes = re.search(r'<table id="changes">.*?</table>', text, re.S)[0]
+    names = re.findall(r'title="(\w+)"', changes)
+    assert set(names[:2]) == {"age", "city"}
+    assert changes.count("<strong>strong</strong>") == 2
+    assert changes.count("<td>little</td>") == 1
+    today = f"{datetime.now().day} {datetime.now():%B %Y}"
+    assert f'<time id="made">{today}</time>' in text
+    assert "Classifier" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
 
 def test_priors_change_without_refitting(home, tmp_path):
@@ -803,6 +925,11 @@ def test_wrong_words_are_refused(home, tmp_path):
         (("fit", table, "--target", "il", "-o", out), 1, "Did you mean 'ill'?"),
         (("fit", table, "--target", "ILL", "-o", out), 1, "Did you mean 'ill'?"),
         (("fit", table, "--target", "qqqq", "-o", out), 1, "It has 'name', 'age'"),
+        (("predict", table, home / "m.eem"), 2, "The model comes first, then the table"),
+        (("forget", table, home / "m.eem", "-o", out), 2, "The model comes first"),
+        (("--target", "ill", "fit", table), 2, "The command comes first, then its options"),
+        (("fitt", table), 2, "Did you mean 'fit'?"),
+        ((*fit, "--drop", "name", "age", "-o", out), 2, "repeat the option to give more"),
         ((*fit, "--drop", "cityy", "-o", out), 1, "Did you mean 'city'?"),
         ((*fit, "--drop", "ill", "-o", out), 1, "must not be among the columns to leave out"),
         ((*fit, "--cost", "maybe=2", "-o", out), 1, "'maybe' is none. The labels are 'no', 'yes'"),
@@ -1072,6 +1199,7 @@ def test_help_names_every_command():
     for name in ("fit", "predict", "evaluate", "export", "merge", "forget", "demo"):
         assert f"  {name} " in shown
         assert "Usage: eem " in eem(name, "--help").stdout
+    assert "..." not in shown.split("Commands:")[1]  # whole descriptions
 
 
 def test_without_pyarrow_the_command_names_the_extra():

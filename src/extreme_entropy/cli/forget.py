@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, encoding_option, json_option, model_output
+from .options import FILE, encoding_option, json_option, model_output, require_model_first
 from .output import command_line, echo_json, prepare_output, printable
 
 
@@ -36,6 +36,7 @@ def forget(
     from ..tables.reading import open_table
     from .outcomes import classes_text
 
+    require_model_first(model, rows)
     prepare_output(output, rows)
     fitted = TableModel.load(model)
     source = open_table(rows, encoding=encoding)

@@ -29,6 +29,7 @@ def report(use: ModelOnTable, output: Path, title: str, as_json: bool) -> None:
     be changed on it.
     """
     from ..errors import InputError
+    from ..progress import steps_shown
     from ..report.build import report_on_batches, write_page
     from ..report.classifiers import reported
     from ..tables.model import LabelledRows
@@ -41,9 +42,10 @@ def report(use: ModelOnTable, output: Path, title: str, as_json: bool) -> None:
         )
     fitted, source = use.open()
     rows = LabelledRows(fitted, source, "report on", progress="reading")
-    page = report_on_batches(
-        reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
-    )
+    with steps_shown(True, terminal_only=True):
+        page = report_on_batches(
+            reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
+        )
     write_page(output, page)
     if as_json:
         echo_json({"report_file": str(output), "model_file": str(use.model), "data": str(use.data)})

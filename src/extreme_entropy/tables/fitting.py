@@ -305,7 +305,8 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     small = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
     if not small:
         return []
-    listed = ", ".join(f"{name!r} ({n})" for name, n in small.items())
+    named = ", ".join(f"{name!r} ({n})" for name, n in list(small.items())[:10])
+    named += f" and {len(small) - 10} more" if len(small) > 10 else ""
     rest = (
         "They are learnt, and the estimated GMean is that of the other classes."
         if len(small) < len(classes) - 1
@@ -313,7 +314,7 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     )
     return [
         f"How well a class is predicted can be estimated from {FEWEST_JUDGED} rows on. These have "
-        f"fewer: {listed}. {rest}"
+        f"fewer: {named}. {rest}"
     ]
 
 

@@ -24,9 +24,10 @@ from ..estimators.batches import BatchSettings
 from ..estimators.saving import pack, understood, unpack
 from ..features.feature_map import same
 from ..metrics import Outcome, by_class, label_text
+from ..progress import with_progress
 from ..shapes import is_text, require
 from .column_profile import ColumnProfile, Drift
-from .labels import TYPES, has_label, read_labels
+from .labels import TYPES, has_label, listed, read_labels
 from .reading import TableSource
 from .used_columns import TableColumns, Unread
 from .validation import from_plain
@@ -177,7 +178,7 @@ class TableModel:
         labels = read_labels(array, self.label_kind, self.target)
         strange = np.setdiff1d(labels, self.classifier.classes_)
         if len(strange):
-            known = ", ".join(map(repr, self.label_names))
+            known = listed(self.label_names)
             raise InputError(
                 f"The labels in column {self.target!r} must be among {known}; "
                 f"there is also {label_text(strange[0])!r}."
@@ -189,26 +190,30 @@ class TableModel:
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory.
 
-        Only the columns that are used are read, and `also` these. `progress` is as for
-        `TableSource.batches`.
+        Only the columns that are used are read, and `also` these. With `progress`, a bar of that
+        label moves as rows are done with, not as they are read.
         """
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
+        gathered = _Gathered(source, columns, self.target, self._rows_at_once(source))
+        if progress is None:
+            return iter(gathered)
+        return with_progress(
+            gathered,
+            total=source.rows,
+            unit=" rows",
+            label=progress,
+            amount=lambda table: table.num_rows,
+            share=None if source.rows is not None else lambda: gathered.share,
+            terminal_only=True,
+        )
+
+    def _rows_at_once(self, source: TableSource) -> int:
+        """As many as take little memory."""
         held = source.limits.held_cells // len(self.columns.used)
-        most = max(source.limits.fewest_rows, held)
-        rows = min(BatchSettings().worth_a_merge(self.classifier), most)
-        waiting: list[pa.RecordBatch] = []
-        target = self.target if self.target in columns else None
-        for batch in source.batches(columns, target=target, progress=progress):
-            waiting.append(batch)
-            n = sum(part.num_rows for part in waiting)
-            if n >= rows:
-                table = pa.Table.from_batches(waiting)
-                for start in range(0, n - n % rows, rows):
-                    yield table.slice(start, rows)
-                waiting = table.slice(n - n % rows).to_batches()
-        if waiting:
-            yield pa.Table.from_batches(waiting)
+        return min(
+            BatchSettings().worth_a_merge(self.classifier), max(source.limits.fewest_rows, held)
+        )
 
     def with_missing(self, texts: Sequence[str]) -> TableModel:
         """The same model, which takes cells of these texts for missing, too."""
@@ -282,6 +287,35 @@ class TableModel:
         counts += [*facts.class_counts.values(), *facts.missing.values()]
         require({*facts.class_counts} <= {*self.label_names}, "class_counts", "of classes", "not")
         require(min(counts) >= 0, "counts", "not negative", min(counts))
+
+
+class _Gathered:
+    """Rows of a table, so many at a time, and the share of the table that was given out."""
+
+    def __init__(self, source: TableSource, columns: list[str], target: str, rows: int) -> None:
+        self._source, self._columns, self._rows = source, columns, rows
+        self._target = target if target in columns else None
+        self._read = self._given = 0
+
+    @property
+    def share(self) -> float:
+        return self._source.share * self._given / max(1, self._read)
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        waiting: list[pa.RecordBatch] = []
+        for batch in self._source.batches(self._columns, target=self._target):
+            waiting.append(batch)
+            self._read += batch.num_rows
+            n = sum(part.num_rows for part in waiting)
+            if n >= self._rows:
+                table = pa.Table.from_batches(waiting)
+                for start in range(0, n - n % self._rows, self._rows):
+                    self._given += self._rows
+                    yield table.slice(start, self._rows)
+                waiting = table.slice(n - n % self._rows).to_batches()
+        if waiting:
+            self._given = self._read
+            yield pa.Table.from_batches(waiting)
 
 
 class LabelledRows:
