@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -51,11 +51,17 @@ def predict(
     DATA may be - for CSV from standard input. Costs and priors change without refitting.
 
     The column `prediction` holds the labels; with --proba, a column p(LABEL) for each class.
-    Probabilities match the frequencies of the classes in the training table, and are rounded to the
-    digits that matter. A miss of a rare class costs more by default, so that the label need not be
-    the most probable one; with --priors empirical it is.
+    Probabilities match the frequencies of the classes in the training table. In text and Excel they
+    are rounded to the digits that matter. A miss of a rare class costs more by default, so that the
+    label need not be the most probable one; with --priors empirical it is.
     """
-    from ..tables.writing import check_output, is_text, with_escaped_formulas, write_table
+    from ..tables.writing import (
+        check_output,
+        for_people,
+        is_text,
+        with_escaped_formulas,
+        write_table,
+    )
     from .outcomes import classes_text
 
     if output == "-" and as_json:
@@ -70,7 +76,8 @@ def predict(
     counts = dict.fromkeys(fitted.label_names, 0)
     schema = _schema(fitted, source, copies, proba)
     batches = fitted.batches(source, also=copies, progress="predicting")
-    predictions = _predictions(fitted, batches, copies, schema, counts)
+    digits = rounded if for_people(output) else lambda p: p
+    predictions = _predictions(fitted, batches, copies, schema, counts, digits)
     if escape_formulas:
         schema, predictions = with_escaped_formulas(schema, predictions)
     write_table(output, predictions, schema, _style(fitted, source))
@@ -120,6 +127,7 @@ def _predictions(
     copies: list[str],
     schema: pa.Schema,
     counts: dict[str, int],
+    digits: Callable[[Array], Array],
 ) -> Iterator[pa.RecordBatch]:
     import numpy as np
     import pyarrow as pa
@@ -135,7 +143,7 @@ def _predictions(
         labels = fitted.classifier.predict(X)
         for label, n in zip(*np.unique(labels, return_counts=True), strict=True):
             counts[label_text(label)] += int(n)
-        answers = [labels, *(rounded(fitted.classifier.predict_proba(X)).T if proba else ())]
+        answers = [labels, *(digits(fitted.classifier.predict_proba(X)).T if proba else ())]
         arrays = [pa.array(a, kind) for a, kind in zip(answers, types, strict=True)]
         copied = [batch.column(name) for name in copies]
         yield from pa.Table.from_arrays([*copied, *arrays], schema=schema).to_batches()

@@ -133,6 +133,11 @@ def check_output(path: str | Path) -> str:
     return ending
 
 
+def for_people(path: str | Path) -> bool:
+    """Whether people read a table of this name: text, a sheet, or standard output."""
+    return str(path) == "-" or is_text(path) or check_output(path) == ".xlsx"
+
+
 def is_text(path: str | Path) -> bool:
     """Whether a table of this name is separated text."""
     return check_output(path).startswith((".csv", ".tsv"))
