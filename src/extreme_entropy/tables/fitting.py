@@ -28,8 +28,9 @@ from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
 from ..progress import ADDING_UP, begin_step, expect, steps_shown
 from ..versions import installed_versions
+from .column_profile import profiles_of
 from .costs import Priors, by_text, costs_by_label, priors_by_label
-from .estimate import EstimateSettings, Split, estimate_gmean
+from .estimate import EstimateSettings, Split, Stakes, estimate_outcome
 from .hints import hints
 from .labels import check_classes
 from .model import FitFacts, LabelledRows, TableModel
@@ -163,11 +164,12 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     profiled, X, y = sampled.profile, sampled.X, sampled.y
     classifier = request.classifier(sampled.columns)
     rows = _some_of_each(y, request.settings.rows_of(len(sampled.columns.used)), request.seed)
-    estimate = estimate_gmean(
+    estimate = estimate_outcome(
         classifier,
         X.take(rows),
         y[rows],
         request.seed,
+        stakes=_stakes(sampled, request),
         split=sampled.split.take(rows),
         baseline=request.baseline,
         progress=request.progress,
@@ -193,11 +195,26 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
         seed=request.seed,
         costs=by_text(sampled.costs),
         missing=profiled.missing,
+        profiles=profiles_of(X.take(uniform)),
         estimated_rows=None if reason else len(rows),
         estimate=None if isinstance(estimate, str) else estimate,
         no_estimate=reason,
     )
     return TableModel(drawing.twin(), sampled.columns, request.target, profiled.label_kind, facts)
+
+
+def _stakes(sampled: _SampledTable, request: FitRequest) -> Stakes:
+    """The costs and class frequencies that the model is to decide by."""
+    counts, labels = sampled.profile.counts, sampled.profile.classes.tolist()
+    if not (sampled.costs or request.priors):
+        return Stakes.balanced(counts)
+    shares = counts / counts.sum()
+    if isinstance(sampled.priors, dict):
+        shares = np.array([sampled.priors[label] for label in labels])
+    elif sampled.priors == "balanced":
+        shares = np.full(len(labels), 1 / len(labels))
+    costs = sampled.costs or {}
+    return Stakes(np.array([costs.get(label, 1.0) for label in labels]), shares)
 
 
 def _with_notes(fitted: TableModel, notes: Sequence[str]) -> TableModel:
@@ -293,7 +310,8 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     small = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
     if not small:
         return []
-    listed = ", ".join(f"{name!r} ({n})" for name, n in small.items())
+    named = ", ".join(f"{name!r} ({n})" for name, n in list(small.items())[:10])
+    named += f" and {len(small) - 10} more" if len(small) > 10 else ""
     rest = (
         "They are learnt, and the estimated GMean is that of the other classes."
         if len(small) < len(classes) - 1
@@ -301,7 +319,7 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     )
     return [
         f"How well a class is predicted can be estimated from {FEWEST_JUDGED} rows on. These have "
-        f"fewer: {listed}. {rest}"
+        f"fewer: {named}. {rest}"
     ]
 
 

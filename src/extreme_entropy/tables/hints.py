@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 
 from ..columns.cells import Cells, ValueProfile, arrow_cells
 from ..columns.unused import RULES
+from .labels import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -222,6 +223,4 @@ def may_be_codes(column: Any) -> bool:
 
 
 def _names(names: list[str]) -> str:
-    most = SETTINGS.most_named
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + rest
+    return listed(names, SETTINGS.most_named)

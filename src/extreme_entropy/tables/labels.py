@@ -6,7 +6,7 @@ their spelling follows from their value: 01 and TRUE in separated text stay text
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,12 @@ def label_kind(texts: Iterable[str], written: pa.DataType | None) -> str:
             continue
         return kind
     return "text"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Names in quotes; of very many the first ones."""
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + rest
 
 
 def read_labels(array: pa.Array, kind: str, name: str) -> Array:

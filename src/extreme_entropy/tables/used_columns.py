@@ -14,6 +14,7 @@ from ..columns.frames import MEANT
 from ..columns.kinds import kind_called
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
+from .labels import listed
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class TableColumns:
         if missing:
             raise InputError(
                 f"The table must have all columns of the training table; it lacks "
-                f"{', '.join(map(repr, missing[:5]))}{' and others' if missing[5:] else ''}."
+                f"{listed(missing, 5)}."
             )
 
 
