@@ -276,7 +276,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # fewer lowers it.
 LINES = {
     "(top)": 1265,
-    "cli": 1480,
+    "cli": 1490,
     "columns": 2640,
     "drawing": 1800,
     "engines": 1080,
