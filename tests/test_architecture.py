@@ -281,7 +281,7 @@ LINES = {
     "drawing": 1800,
     "engines": 1080,
     "entropy": 460,
-    "estimators": 4240,
+    "estimators": 4260,
     "export": 1100,
     "features": 1570,
     "machine": 1580,
@@ -289,7 +289,7 @@ LINES = {
     "moments": 1000,
     "plots": 1460,
     "report": 2630,
-    "selection": 1840,
+    "selection": 1830,
     "tables": 2840,
 }
 

@@ -47,37 +47,37 @@ class BestAnswers:
 
     @available_if(_can("predict"))
     def predict(self, X: Any) -> Array:
-        """The class of each row, by the best classifier."""
+        """Predict the class of each row by the best classifier."""
         return self._best().predict(X)
 
     @available_if(_can("predict_proba"))
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class, by the best classifier."""
+        """Predict the probability of each class by the best classifier."""
         return self._best().predict_proba(X)
 
     @available_if(_can("predict_log_proba"))
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`."""
+        """Predict the logarithm of the probability of each class."""
         return self._best().predict_log_proba(X)
 
     @available_if(_can("decision_function"))
     def decision_function(self, X: Any) -> Array:
-        """The decision function of the best classifier."""
+        """Score each row by the decision function of the best classifier."""
         return self._best().decision_function(X)
 
     @available_if(_can("project"))
     def project(self, X: Any) -> Array:
-        """The projection of each row by the best classifier."""
+        """Project each row by the best classifier."""
         return self._best().project(X)
 
     @available_if(_can("explain"))
     def explain(self, X: Any) -> Array:
-        """What each column adds to the decision about each row, by the best classifier."""
+        """Explain each decision of the best classifier: what each column adds to it."""
         return self._best().explain(X)
 
     @available_if(_can("score"))
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class the best classifier predicts."""
+        """Return the accuracy of the best classifier."""
         return self._best().score(X, y, sample_weight)
 
     @property
@@ -87,7 +87,7 @@ class BestAnswers:
 
     @available_if(_can("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """The best classifier learns more rows; only the first rows choose it, as `fit` does.
+        """Add rows to what the best classifier has learnt; the first rows choose it, as `fit` does.
 
         Parameters
         ----------
@@ -116,24 +116,24 @@ class BestAnswers:
 
     @available_if(_fitted_can("forget"))
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
-        """The best classifier unlearns rows; nothing is chosen again."""
+        """Remove rows from the best classifier; nothing is chosen again."""
         self._best().forget(X, y, sample_weight, force=force)
         return self
 
     @available_if(_fitted_can("merge"))
     def merge(self, other: Any) -> Self:
-        """Add what a classifier with the same φ has learnt to the best classifier."""
+        """Add to the best classifier what another one with the same φ has learnt."""
         self._best().merge(getattr(other, "best_estimator_", other))
         return self
 
     @available_if(_fitted_can("with_costs"))
     def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
-        """The same search, whose best classifier has other costs and priors."""
+        """Return the same search, with other costs or priors for its best classifier."""
         return self._with_best(self._best().with_costs(costs, priors=priors))
 
     @available_if(_fitted_can("slim"))
     def slim(self) -> Self:
-        """The same search, whose best classifier is for predictions alone."""
+        """Return the same search, with a best classifier for predictions only."""
         return self._with_best(self._best().slim())
 
     @available_if(_can("to_onnx"))
@@ -144,12 +144,12 @@ class BestAnswers:
         dtype: Literal["float64", "float32"] = "float64",
         columns: bool | None = None,
     ) -> None:
-        """Write the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
+        """Export the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
         self._best().to_onnx(path, dtype=dtype, columns=columns)
 
     @available_if(_fitted_can("save"))
     def save(self, path: Any, *, sums: bool = True) -> None:
-        """Write the best classifier to a file; `load` gives that, not the search."""
+        """Save the best classifier to a file; `load` returns that one, not the search."""
         self._best().save(path, sums=sums)
 
     def _with_best(self, best: Any) -> Self:
