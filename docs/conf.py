@@ -111,6 +111,7 @@ html_copy_source = False
 html_sidebars = {
     page: [] for page in ("index", "start", "auto_examples/index", "changelog", "contributing")
 }
+WIDE = ("index", "auto_examples/index", "guide/cheat-sheet")  # pages without a table of contents
 html_theme_options = {
     "logo": {
         "text": "Extreme Entropy",
@@ -125,7 +126,7 @@ html_theme_options = {
     "icon_links": REPOSITORY,
     "footer_start": ["copyright", "version"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": [], "auto_examples/index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
