@@ -33,7 +33,11 @@ def _belongs_to_leaves(classifier: Any) -> Any:
 
 @with_shared_texts
 class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator):
-    """The classifier to start with: effects of single columns and a kernel, sized for the table.
+    """Classifier for tables with a rare class and costs of mistakes; the one to start with.
+
+    Pass the table as it is, with text, dates and missing values: there is nothing to scale, encode,
+    weight or tune. Probabilities are calibrated, costs can be changed without refitting, and rows
+    can be added, merged and removed.
 
     The log-odds of a row are the sum of a constant, an effect of each column by itself, and a
     kernel that compares the row with some rows of the table. Together they are one penalised
@@ -172,7 +176,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         self.verbose = verbose
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> Array:
-        """The classes that cannot be ruled out for each row, at the same rate for each class.
+        """Predict, for each row, the set of classes that cannot be ruled out.
 
         On average, at least a share of `coverage` of the new rows of each class have their class in
         the set, provided that new rows are like those seen in training (conformal prediction by

@@ -414,7 +414,11 @@ def check_priors_and_costs(priors: Any, costs: Costs | None, classes: Array) -> 
             if empirical
             else ("Costs now are balanced by default, beside other priors too", "costs=None")
         )
-        warn_once(f"{changed}. For the labels of version 0.2, set {former}.", ChangedDefaultWarning)
+        warn_once(
+            f"{changed}. For the labels of version 0.2, set {former}; if you never used 0.2, "
+            "ignore this.",
+            ChangedDefaultWarning,
+        )
 
 
 def _cost_matrix(costs: Costs, labels: list[Any]) -> Array:
