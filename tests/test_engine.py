@@ -11,11 +11,10 @@ from sklearn.model_selection import GridSearchCV
 from threadpoolctl import threadpool_info
 
 from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
-from extreme_entropy.engines.blas import add_gram, times_upper
+from extreme_entropy.engines.blas import add_gram, mirrored, times_upper
 from extreme_entropy.engines.threads import Threads
 from extreme_entropy.errors import IncompleteError, InputError
 from extreme_entropy.estimators.inputs import check_rows
-from extreme_entropy.moments.summary import mirrored
 
 DEFAULT = ExtremeEntropyClassifier(n_landmarks=20, random_state=0)
 EEM = EEMClassifier(20, random_state=0)

@@ -267,10 +267,11 @@ def test_single_precision_stays_single_in_every_layer(classifier):
     """Scaling, layer and whitening of float32 rows answer in float32."""
     X, y = table()
     X = X.astype(np.float32)
-    phi = clone(classifier).fit(X, y).feature_map_.in_precision(X.dtype)
-    assert phi.scaling(X).dtype == np.float32
-    assert phi.only().parts[0].layer(phi.scaling(X)).dtype == np.float32
-    assert phi(X).dtype == np.float32
+    phi = clone(classifier).fit(X, y).feature_map_
+    Z, features = phi.scaled(X), phi.only().in_precision(X.dtype)
+    assert Z.dtype == np.float32
+    assert features.parts[0].layer(Z).dtype == np.float32
+    assert features(Z).dtype == np.float32
 
 
 def test_single_precision_rows_reach_the_layer_in_single_precision():

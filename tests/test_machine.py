@@ -622,10 +622,10 @@ def test_held_out_rows_that_are_equal_but_for_rounding_are_not_separated(rng):
     means = np.full((3, 2, 1, 2), 0.37)  # folds, ridges, pairs, classes
     means[0, 1, 0, 1] += 1e-16
     means[1, 1, 0, 0] -= 2e-16
-    n, zeros, unused = np.full((2, 1, 2), 4.0), np.zeros((2, 1, 2)), np.empty(0)
+    n, zeros = np.full((2, 1, 2), 4.0), np.zeros((2, 1, 2))
 
     def pooled():
-        return HeldOut.pooled([FoldProjections(n, m, zeros, unused, unused) for m in means])
+        return HeldOut.pooled([FoldProjections(n, m, zeros) for m in means])
 
     np.testing.assert_array_equal(pooled().separations, 0)
     assert pooled().best == 0

@@ -21,8 +21,7 @@ from safetensors.numpy import save_file
 
 from .errors import FileFormatError, WriteError
 from .files import written_whole
-
-Array = np.ndarray[Any, Any]
+from .shapes import Array
 
 FORMAT = "extreme-entropy"
 VERSION = 11  # that files are written with

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, chunks, dense, row_slices
+from ..engines.threads import Threads, dense, filled
 from ..features.feature_map import FeatureMap
+from ..shapes import Array
 from .docstrings import with_shared_texts
 from .tables import InMemory, answer_rows
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts
@@ -24,10 +23,10 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     n_jobs: int | None
 
     def transform(self, X: Any) -> Array:
-        """φ(x): the features that β projects.
+        """Turn rows into features φ(x), for another model.
 
-        A classifier in the middle of a pipeline hands its features on, as the random neurons or the
-        kernel approximation of another model.
+        A classifier in the middle of a pipeline passes its features on, as random neurons or a
+        kernel approximation for the model that follows.
 
         Parameters
         ----------
@@ -54,11 +53,11 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._features(X, learnt=False)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit, and give the features of the rows as they were learnt.
+        """Fit, and return the features of the rows as they were learnt.
 
-        They are those of `fit(X, y).transform(X)`, but for columns of many categories: there a row
-        gets the log-odds of the classes among rows of other folds, so that its own label does not
-        reach its features, and a classifier after this one does not learn from it.
+        They are those of `fit(X, y).transform(X)`, except for columns of many categories: there a
+        row gets the log-odds of the classes among rows of other folds, so that its own label does
+        not leak into its features.
 
         Parameters
         ----------
@@ -92,12 +91,5 @@ def _features(phi: FeatureMap, learnt: bool, rows: InMemory) -> Array:
     X = rows.to_learn(phi) if learnt else rows.X
     leaf = phi.only().in_precision(X.dtype)
     features = np.empty((X.shape[0], phi.h), X.dtype)
-
-    def fill(s: slice) -> None:
-        part, filled = X[s], features[s]
-        for chunk in chunks(*part.shape, phi.h):
-            filled[chunk] = leaf(phi.scaled(dense(part[chunk])))
-
-    for _ in Threads(rows.n_jobs)(partial(fill, s) for s in row_slices(X.shape[0])):
-        pass
-    return features
+    threads, widths = Threads(rows.n_jobs), (X.shape[1], phi.h)
+    return filled(features, lambda s: leaf(phi.scaled(dense(X[s]))), threads, *widths)

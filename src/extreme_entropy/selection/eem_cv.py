@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
@@ -16,19 +15,17 @@ from ..estimators.docstrings import with_shared_texts
 from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import Costs, Priors
 from ..features.neurons import Activation
+from ..shapes import Array
 from .path_cv import PathCV
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts
 class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine that chooses its activation and size by cross-validation.
 
-    All folds and all sizes come from one pass over the data for each activation: rows are summed by
-    fold, the training set of a fold is the sum of the others, and a smaller layer is the first part
-    of a larger one. The best is then fitted on all rows. If you do not know which size a
-    table needs, start here.
+    All folds and sizes take one pass over the data for each activation: rows are summed by fold,
+    the training set of a fold is the sum of the others, and a smaller layer is the first part of a
+    larger one. The best candidate is then fitted on all rows.
 
     Parameters
     ----------
