@@ -317,19 +317,9 @@ class EntropyClassifier(Combinable):
         return slim
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, which act from the next fit on.
+        """Set parameters, which act from the next fit on, as every estimator's `set_params` does.
 
         What was fitted stays as it is; `with_costs` gives it other costs and priors.
-
-        Parameters
-        ----------
-        **params : dict
-            Parameters of the constructor.
-
-        Returns
-        -------
-        self
-            The classifier.
         """
         if params and self._learned is not None and self._learned.is_complete:
             self._solve()  # with the parameters that its rows were learnt with
