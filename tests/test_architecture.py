@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from pages import ROOT as REPOSITORY
 from sklearn.datasets import make_classification
 
 import extreme_entropy
@@ -18,6 +19,7 @@ from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.cli.root import root
 
 ROOT = Path(extreme_entropy.__file__).parent
+PAGE = REPOSITORY / "ARCHITECTURE.md"
 PACKAGES = sorted(
     path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
 )
@@ -181,7 +183,7 @@ def test_what_is_allowed_is_not_found(line):
 
 def named_in_walks():
     """(file, name) pairs of the two walks through the library in ARCHITECTURE.md."""
-    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     walks = re.findall(r"^## The way of a row.*?(?=^## )", text, re.M | re.S)
     assert len(walks) == 2
     return sorted(set(re.findall(r"`([\w/]+\.py)`\s+`([\w.]+)`", " ".join(walks))))
@@ -200,7 +202,7 @@ def test_what_the_newcomers_walk_names_exists(file, name):
 
 def test_every_folder_and_file_of_the_library_is_on_the_page():
     """The table names each of them."""
-    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     for package in set(PACKAGES) - {"__init__", "__main__"}:
         assert f"`{package}/`" in text or f"`{package}.py`" in text, package
 
