@@ -277,22 +277,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1240,
-    "cli": 1480,
-    "columns": 2640,
-    "drawing": 1770,
+    "(top)": 1250,
+    "cli": 1770,
+    "columns": 2970,
+    "drawing": 1780,
     "engines": 1160,
     "entropy": 460,
-    "estimators": 3930,
+    "estimators": 4010,
     "export": 1080,
     "features": 1530,
-    "machine": 1490,
-    "metrics": 420,
+    "machine": 1610,
+    "metrics": 540,
     "moments": 940,
     "plots": 1440,
-    "report": 2630,
-    "selection": 1770,
-    "tables": 2840,
+    "report": 2840,
+    "selection": 1760,
+    "tables": 3310,
 }
 
 
@@ -310,8 +310,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 183, 29, 12, 63),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 131, 24, 12, 50),
+        (ExtremeEntropyClassifier(random_state=0), 187, 29, 12, 67),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 132, 24, 12, 50),
     ],
     ids=["default", "paper"],
 )
@@ -335,4 +335,4 @@ def test_eem_fit_passes_few_functions(tmp_path):
     for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 490
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 515

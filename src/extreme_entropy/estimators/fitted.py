@@ -16,6 +16,7 @@ from .. import persistence
 from ..drawing.sampling import Columns
 from ..errors import InputError
 from ..features.feature_map import FeatureMap
+from ..machine.column_importance import importances
 from ..machine.machine import Machine
 from ..machine.predictor import Predictor
 from ..moments.summary import ClassCounts
@@ -175,9 +176,15 @@ class FittedState(EstimatorMixin):
 
     @property
     def feature_importances_(self) -> Array:
-        """How much each column of X matters, where relevance was learned; they sum to one."""
+        """How much each column of X matters; they sum to one.
+
+        Measured on the rows kept with φ, or learned as relevance where none are kept.
+        """
         check_is_fitted(self)
-        weights, encoding = self.feature_map_.relevance, self.feature_map_.encoding
+        phi = self.feature_map_
+        if len(phi.held.Z):
+            return importances(self._solve().predictor)
+        weights, encoding = phi.relevance, phi.encoding
         if weights is None:
             raise AttributeError(
                 "feature_importances_ needs relevance='learned'; this classifier was fitted with "
@@ -194,18 +201,18 @@ class FittedState(EstimatorMixin):
     # ---------------------------------------------------------------- files
 
     def slim(self) -> Self:
-        """The classifier for predictions alone, without its sums."""
+        """Return a smaller copy of the classifier, for predictions only."""
         raise NotImplementedError
 
     def save(self, path: str | Path | BinaryIO, *, sums: bool = True) -> None:
-        """Write the fitted classifier to a file, whole or not at all.
+        """Save the fitted classifier to a file, which `extreme_entropy.load` reads.
 
         Parameters
         ----------
         path : path-like or binary file object
-            Where to. `extreme_entropy.load(path)` reads it back.
+            Where to. A file is written completely or not at all.
         sums : bool, default=True
-            False writes what `slim()` keeps: a small file, for predictions alone.
+            False writes what `slim()` keeps: a small file, for predictions only.
         """
         from .saving import pack  # which knows all classifiers, and so comes after them
 
@@ -219,16 +226,16 @@ class FittedState(EstimatorMixin):
         dtype: Literal["float64", "float32"] = "float64",
         columns: bool | None = None,
     ) -> None:
-        """Write the fitted classifier as an ONNX model, which runs without Python.
+        """Export the fitted classifier as an ONNX model, which runs without Python.
 
-        Scaling, features, leaves, priors and costs are part of the model, and so are gaps, dates
-        and text where the classifier was fitted on some. It has two outputs, `label` and
-        `probabilities`, which are those of `predict` and `predict_proba`. Needs the extra `onnx`.
+        Scaling, features, leaves, priors and costs are part of the model, and so is the handling of
+        missing values, dates and text that the classifier was fitted on. The outputs, `label` and
+        `probabilities`, are those of `predict` and `predict_proba`. Needs the extra `onnx`.
 
         Parameters
         ----------
         path : path-like
-            Where to. The file is written whole or not at all.
+            Where to. The file is written completely or not at all.
         dtype : {"float64", "float32"}, default="float64"
             Precision of inputs, features and probabilities. Single precision halves the file.
         columns : bool, optional

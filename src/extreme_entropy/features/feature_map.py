@@ -78,7 +78,7 @@ class FeatureMap:
     tree: Tree
     leaves: tuple[Features, ...]
     held: HeldRows  # that probabilities are fitted on; perhaps none
-    # The weight of each encoded column, where it was learned.
+    # The weight of each encoded column, where it was learned; where rows are kept, they tell it.
     relevance: Annotated[Array | None, Numbers("encoded", least=0)] = None
     # Of each leaf, where rows are summed about a pilot (`moments/step_sums.py`): θ₀ of its features
     # and a constant   (h + 1, outputs).
@@ -133,9 +133,14 @@ class FeatureMap:
         """φ with the first k features of each leaf: the φ that would be drawn with so many."""
         return replace(self, leaves=tuple(features.first(k) for features in self.leaves))
 
-    def without_rows(self) -> FeatureMap:
-        """The same without the rows that probabilities are fitted on, once they are."""
-        return replace(self, held=HeldRows.none(self.encoding.size))
+    def without_rows(self, importances: Array) -> FeatureMap:
+        """The same with the importances of columns instead of the rows they were measured on.
+
+        Encoded columns of the same column share its importance, the square of their weights.
+        """
+        origins = self.encoding.origins
+        relevance = np.sqrt(importances[origins] / np.bincount(origins)[origins])
+        return replace(self, held=HeldRows.none(self.encoding.size), relevance=relevance)
 
     def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
         """The leaf of each row   (n,)."""

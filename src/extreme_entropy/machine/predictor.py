@@ -86,6 +86,14 @@ class Predictor:
             pass
         return projections
 
+    def project_scaled(self, Z: Array) -> Array:
+        """Projections of a few rows that are encoded and scaled   (n, pairs)."""
+        leaves, at = self.in_precision(Z.dtype), self.feature_map.tree(Z)
+        projections = np.empty((len(Z), len(self.machine.pairs)))
+        for i in np.unique(at):
+            projections[at == i] = leaves[i](Z[at == i])
+        return projections
+
     def _tasks(self, at: Array) -> Iterator[tuple[slice | Array, int]]:
         """The rows and the leaf of each task, where each row has such a leaf."""
         if len(self.machine.leaves) == 1:
