@@ -303,16 +303,16 @@ class FileColumn:
         if reading is not None and is_read:
             note = f"{reading.told(name)} To read the column as text: {self._option('text')}"
             return self._as_numbers(reading), note
-        if len(self.values) > SETTINGS.several:
-            if self.fits[order] >= SETTINGS.mostly * self.present:
-                note = f"{self._note_on_strays(order)} To read the column as text: "
-                column = Column(name, "date", _but_iso(order), lenient=True)
-                return column, note + self._option("text")
-            if self.fits["looks like a date"] >= SETTINGS.mostly * self.present:
-                return Column(name, "text"), (
-                    f"Column {name!r} looks like dates ({_shown(self.values.example)}), but is "
-                    f"read as text. To read it as dates: {self._option('date')}"
-                )
+        many = len(self.values) > SETTINGS.several
+        if many and self.fits[order] >= SETTINGS.mostly * self.present:
+            note = f"{self._note_on_strays(order)} To read the column as text: "
+            column = Column(name, "date", _but_iso(order), lenient=True)
+            return column, note + self._option("text")
+        if self.fits["looks like a date"] > self.present / 2:
+            return Column(name, "text"), (
+                f"Column {name!r} looks like dates ({_shown(self.values.example)}), but is read as "
+                f"text. To read it as dates: {self._option('date')}"
+            )
         note = (
             f"{reading.told(name)} The column is read as text. To read it as numbers, and such "
             f"cells as missing: {self._option('number')}"
@@ -323,9 +323,8 @@ class FileColumn:
 
     def _order_of(self, kinds: set[str]) -> str:
         """Of these, the order of day and month in which cells are dates, if there is one."""
-        if {"dmy", "mdy"} <= kinds and not self.fits["dotted"]:
-            return "mdy"
-        return next((order for order in ORDERS if order in kinds), "")
+        usual = ("ymd", *(("dmy", "mdy") if self.fits["dotted"] else ("mdy", "dmy")))
+        return next((order for order in usual if order in kinds), "")
 
     def _reason_to_drop(self, column: Column, missing: int) -> str:
         """Why a model cannot use the column; empty if it can."""

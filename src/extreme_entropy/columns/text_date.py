@@ -79,9 +79,10 @@ def dates_among(profile: ValueProfile) -> ReadDates | None:
     texts, times = list(profile.counts), np.array(list(profile.counts.values()))
     read = {order: _dates(texts, order) for order in _orders()}
     n = {order: int(times[~np.isnat(dates)].sum()) for order, dates in read.items()}
-    # Of two orders that fit as well, the day first only where dots separate.
+    # Of orders that fit as well, the year first, and the day only where dots separate.
     dotted = any("." in text for text in texts[: SETTINGS.looked_at])
-    order = max(n, key=lambda order: (n[order], order == ("dmy" if dotted else "mdy")))
+    usual = ("ymd", *(("dmy", "mdy") if dotted else ("mdy", "dmy")))
+    order = max((order for order in usual if order in n), key=lambda order: n[order])
     strays = np.isnat(read[order])
     if n[order] < (1.0 if len(texts) <= SETTINGS.several else SETTINGS.mostly) * times.sum():
         return None
