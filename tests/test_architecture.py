@@ -277,7 +277,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 1265,
     "cli": 1480,
-    "columns": 2975,
+    "columns": 2990,
     "drawing": 1800,
     "engines": 1080,
     "entropy": 460,
