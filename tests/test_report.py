@@ -707,49 +707,6 @@ def test_bad_input_is_one_line_and_leaves_no_page(fitted_table, monkeypatch, wor
     assert sorted(file.name for file in fitted_table.iterdir()) == before
 
 
-# ------------------------------------------------------------------------ notebooks
-
-
-def test_a_fitted_classifier_shows_classes_projection_and_settings():
-    """In a notebook; the thresholds drawn are the classifier's."""
-    X, y = overlapping()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
-    shown_as = classifier._repr_html_()
-    assert classifier._repr_mimebundle_()["text/html"] == shown_as
-    for words in ("EEMClassifier", "n_hidden=20", "common", "350 rows", "50 rows", "<svg"):
-        assert words in shown_as
-    for t in classifier.thresholds_:
-        assert f"{t:.3g}" in shown_as
-    assert "activation" not in shown_as
-
-
-def test_a_notebook_escapes_names_too():
-    allowed = {"div", "strong", "code", "span", "b", "bdi", "svg", "line", "polyline", "p"}
-    for name in HOSTILE:
-        X, y = overlapping(80, names=("common", name))
-        classifier = EEMClassifier(10, random_state=0, costs={name: 2}).fit(X, y)
-        parsed = Parsed(classifier._repr_html_())
-        assert {tag for tag, _ in parsed.elements} <= allowed
-        assert name[:60].replace("\x00", "") in "".join(parsed.text).replace("\ufffd", "").replace(
-            "\x00", ""
-        )
-
-
-def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
-    """Unfitted ones by scikit-learn; those that wait for rows, with what they have."""
-    assert "sk-" in EEMClassifier()._repr_html_()
-    X, y = overlapping()
-    twin = EEMClassifier(10, random_state=0).fit(X, y).twin()
-    twin.partial_fit(X[y == "common"], y[y == "common"])
-    assert "Every class needs rows" in twin._repr_html_()
-    X, y = make_moons(60, random_state=0)
-    three = EEMClassifier(10, random_state=0).fit(X, np.arange(60) % 3)
-    assert "3 pairs of classes" in three._repr_html_()
-    assert repr(three) == "EEMClassifier(n_hidden=10, random_state=0)"
-    default = ExtremeEntropyClassifier(random_state=0).fit(X, np.arange(60) % 3)
-    assert "1 leaf, with a logit for each class" in default._repr_html_()
-
-
 def test_the_pages_code_runs(tmp_path, monkeypatch):
     """docs/guide/report.md, as a newcomer would paste it."""
     page = Path(__file__).parent.parent / "docs" / "guide" / "report.md"

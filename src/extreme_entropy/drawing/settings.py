@@ -46,6 +46,7 @@ class DualSettings:
     leaf_rows: int = 800
     steps: int = 3  # of Newton's method, before choices are compared
     short_steps: int = 6  # that replace each of them with more than two classes
+    folds: int = 3  # of rows left out together
     most_odds: float = 8.0  # beyond this, rows would hardly count in the next step
     least_weight: float = 1e-4  # w of rows that are certain
     constant_variance: float = 100.0

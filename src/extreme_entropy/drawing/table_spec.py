@@ -3,7 +3,7 @@
     f(x) = constant + codes of single columns + Laplacian kernel on landmarks
 
 How much each column counts in the kernel, the kernel's width and two penalties are chosen on a few
-hundred rows by leaving each row out (`dual.py`). Features are divided by the roots of their
+hundred rows by cross-validation (`dual.py`). Features are divided by the roots of their
 penalties, so that in a leaf the penalty of each is 1 (`machine/stepping.py`). A large table is cut
 into leaves (`cutting.py`), each with its own knots, landmarks and pilot; the choice is the same for
 all. If there are too many columns for codes, a linear kernel on the landmarks takes their place: it
@@ -187,7 +187,7 @@ class TableSpec:
         """φ as specified, from sampled rows."""
         assert sampled.by_class is not None  # pilots are fitted on them
         settings, stats = self.settings, sampled.stats
-        by_class = sampled.by_class.samples
+        by_class = sampled.by_class
         scaling = fit_scaling(self.scale, stats, sampled.sample.rows, settings=settings.features)
         rows = ClassRows.of(scaling, by_class, stats.rows / stats.n)
         if not rows.Z.shape[1]:

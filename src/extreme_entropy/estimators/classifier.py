@@ -6,7 +6,6 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -18,12 +17,11 @@ from ..features.feature_settings import FEATURES
 from ..machine.machine import Machine
 from ..machine.predictor import ClassesInSet
 from ..machine.stepping import solve_steps
+from ..shapes import Array
 from .base import EntropyClassifier
 from .docstrings import with_shared_texts
 from .fitted import Learned
 from .inputs import Costs, Priors
-
-Array = np.ndarray[Any, Any]
 
 
 def _belongs_to_leaves(classifier: Any) -> Any:

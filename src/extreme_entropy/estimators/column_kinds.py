@@ -23,8 +23,7 @@ from ..errors import (
     UnseenWarning,
     warn,
 )
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 MOST_UNSEEN = 0.5  # of the values, that may be categories which came late, as rare ones do
 

@@ -33,11 +33,12 @@ from ..columns.frames import (
     without_cells,
 )
 from ..columns.kind import ColumnKind
+from ..drawing.sampling import Columns
 from ..engines.blocks import Block, Blocks
 from ..errors import ChangedDefaultWarning, InputError, warn_once
+from ..shapes import Array
 from .column_kinds import kinds_of_frames, kinds_of_matrix, warn_rounded, warn_unseen
 
-Array = np.ndarray[Any, Any]
 # By name; by label; or in the order of the classes.
 NamedPriors = Literal["balanced", "empirical"]
 Priors = NamedPriors | Mapping[Any, float] | Sequence[float] | Array
@@ -46,15 +47,6 @@ Costs = Literal["balanced"] | Mapping[Any, Any] | Sequence[Sequence[float]] | Ar
 
 
 MOST_WEIGHT = 1e150  # of a row
-
-
-class Columns(NamedTuple):
-    """What is kept of the columns of X."""
-
-    n: int
-    names: Array | None
-    # What each column of the matrix holds that they become; None where all are numbers.
-    kinds: tuple[ColumnKind, ...] | None = None
 
 
 def set_columns(estimator: Any, columns: Columns) -> None:
@@ -120,7 +112,8 @@ def check_rows(
     before, the user has been told what there is to tell.
     """
     estimator, given, y = copy.copy(estimator), rows_of(X), rows_of(y)
-    if isinstance(y, str) and is_frame(given):
+    framed = is_frame(given)
+    if isinstance(y, str) and framed:
         raise InputError(
             f"y must hold a label for each row; got {y!r}. If the labels are a column of X, use "
             f"fit_batches(X, target={y!r})."
@@ -134,7 +127,7 @@ def check_rows(
         kinds = _find_kinds(estimator, given, lambda named: profile(given, named, weight))
     X, y = _matrix(estimator, given, kinds, y, reset=reset)
     check_labels(y)
-    if not is_frame(given):
+    if not framed:
         if rounded := _rounded(given, X):
             warn_rounded(rounded)
     elif kinds is not None and not learned and (columns is not None or not reset):
@@ -218,7 +211,7 @@ def _matrix(
         "dtype": (np.float64, np.float32),
         "ensure_all_finite": "allow-nan" if hasattr(estimator, "categorical_features") else True,
     }
-    if must_be_read(X, kinds):
+    if is_frame(X) and must_be_read(X, kinds):
         # The names and number of columns.
         validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         X = read(X, kinds)

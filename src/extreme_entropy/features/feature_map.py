@@ -7,7 +7,6 @@ All leaves share encoding and scaling; what differs is their features, such as l
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,13 +14,11 @@ import scipy.sparse as sp
 
 from ..columns.encoding import Encoding
 from ..columns.statistics import N_FOLDS
-from ..engines.threads import Executor, chunks, dense, row_slices, serial
-from ..shapes import SMALLEST, Indices, Numbers
+from ..engines.threads import Executor, dense, filled, serial
+from ..shapes import SMALLEST, Array, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Quantile, Scaling
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,19 +84,6 @@ class FeatureMap:
     # and a constant   (h + 1, outputs).
     pilots: tuple[Annotated[Array, Numbers(None, "outputs")], ...] = ()
 
-    @classmethod
-    def uncut(
-        cls,
-        content: ContentHash,
-        encoding: Encoding,
-        scaling: Scaling,
-        features: Features,
-        relevance: Array | None = None,
-    ) -> FeatureMap:
-        """One leaf."""
-        held = HeldRows.none(encoding.size)
-        return cls(content, encoding, scaling, Tree.uncut(), (features,), held, relevance)
-
     @property
     def d(self) -> int:
         """Columns of x."""
@@ -149,10 +133,6 @@ class FeatureMap:
         """φ with the first k features of each leaf: the φ that would be drawn with so many."""
         return replace(self, leaves=tuple(features.first(k) for features in self.leaves))
 
-    def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layers in single or double precision."""
-        return replace(self, leaves=tuple(leaf.in_precision(dtype) for leaf in self.leaves))
-
     def without_rows(self, importances: Array) -> FeatureMap:
         """The same with the importances of columns instead of the rows they were measured on.
 
@@ -164,17 +144,13 @@ class FeatureMap:
 
     def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
         """The leaf of each row   (n,)."""
-        leaves = np.zeros(X.shape[0], np.intp)
+        if len(self.leaves) == 1:
+            return np.zeros(X.shape[0], np.intp)
 
-        def fill(rows: slice) -> None:
-            for chunk in chunks(rows.stop - rows.start, X.shape[1]):
-                part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-                leaves[part] = self.tree(self.scaled(dense(X[part]).astype(np.float64, copy=False)))
+        def leaf(rows: slice) -> Array:
+            return self.tree(self.scaled(dense(X[rows]).astype(np.float64, copy=False)))
 
-        if len(self.leaves) > 1:
-            for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
-                pass
-        return leaves
+        return filled(np.zeros(X.shape[0], np.intp), leaf, execute, X.shape[1])
 
 
 def same(a: Any, b: Any) -> bool:

@@ -34,8 +34,7 @@ from ..moments.summary import Summary
 from ..progress import counted
 from ..tolerances import EPS, NEWTON_CHANGE, NEWTON_STEP, SINGULAR, SUM_MARGIN
 from .decision import Line
-from .machine import Leaf, Machine, Pairs, with_first
-from .solving import is_one_row
+from .machine import Leaf, Machine, Pairs, is_one_row, with_first
 
 Array = np.ndarray[Any, Any]
 

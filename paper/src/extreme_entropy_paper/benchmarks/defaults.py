@@ -267,7 +267,7 @@ def ablation(datasets: list[str], names: list[str], gmean: Array, auc: Array) ->
 
 INTRODUCTION = """# Why these defaults
 
-*Made by `make defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
+*Made by `make -C paper defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
 
 The paper's 24 data sets: means over stratified 3-fold cross-validation with {seeds} seed(s),
 nothing tuned by hand, h = {h} unless stated otherwise (`ExtremeEntropyClassifier()` chooses its own
