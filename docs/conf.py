@@ -1,12 +1,22 @@
 """How the documentation is built: `make docs`, offline, with warnings as errors."""
 
 import sys
+import tomllib
 from pathlib import Path
 
 import extreme_entropy
 
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS / "_ext"))
+
+# A link to the repository, as soon as the package names one.
+REPOSITORY = [
+    {"name": "Source", "url": url, "icon": "fa-solid fa-code"}
+    for label, url in tomllib.loads((DOCS.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    .get("urls", {})
+    .items()
+    if label.lower() in ("repository", "source")
+]
 
 project = "Extreme Entropy"
 author = "The Extreme Entropy developers"
@@ -74,6 +84,7 @@ sphinx_gallery_conf = {
     ],
     "within_subsection_order": "FileNameSortKey",
     "abort_on_example_error": True,
+    "thumbnail_size": (1000, 560),  # shown two in a row, wide enough to read
     "backreferences_dir": "api/generated/backreferences",
     "doc_module": ("extreme_entropy",),
     "reference_url": {"extreme_entropy": None},
@@ -97,7 +108,10 @@ html_css_files = ["site.css"]
 html_favicon = "_static/logo.svg"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"index": [], "start": [], "changelog": [], "contributing": []}
+html_sidebars = {
+    page: [] for page in ("index", "start", "auto_examples/index", "changelog", "contributing")
+}
+WIDE = ("index", "auto_examples/index", "guide/cheat-sheet")  # pages without a table of contents
 html_theme_options = {
     "logo": {
         "text": "Extreme Entropy",
@@ -107,11 +121,12 @@ html_theme_options = {
     },
     "navbar_align": "left",
     "header_links_before_dropdown": 7,
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["navbar-icon-links", "theme-switcher"],
     "collapse_navigation": True,
-    "footer_start": ["copyright"],
+    "icon_links": REPOSITORY,
+    "footer_start": ["copyright", "version"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], **{page: [] for page in WIDE}},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

@@ -15,6 +15,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from test_browser import browser  # noqa: F401 (a fixture)
 
+import extreme_entropy
+
 DOCS = Path(__file__).parent
 SITE = DOCS / "_build" / "html"
 sys.path.insert(0, str(DOCS / "_ext"))
@@ -30,7 +32,8 @@ GUIDE = [page for page in PAGES if page.startswith("guide/")]
 # One page of each kind.
 KINDS = [
     *("index.html", "start.html", "guide/forgetting.html", "auto_examples/index.html"),
-    *(*EXAMPLES[:1], "api/index.html", "evidence/more-rows.html"),
+    *(*EXAMPLES[:1], "api/index.html", "evidence/index.html", "evidence/more-rows.html"),
+    *("guide/faq.html", "guide/compared.html", "guide/cheat-sheet.html"),
     "api/generated/extreme_entropy.plots.RegionsDisplay.html",
 ]
 LONG = "api/generated/extreme_entropy.ExtremeEntropyClassifier.html"
@@ -122,6 +125,15 @@ def test_every_public_name_has_its_page(name):
     assert f"generated/{name}.html#{name}" in links_of("api/index.html").links
 
 
+@pytest.mark.parametrize(
+    "page",
+    ["tutorial", "faq", "compared", "imbalanced-learn", "glossary", "cheat-sheet", "cite"],
+)
+def test_the_front_page_and_the_guide_lead_to_the_pages_for_newcomers(page):
+    assert f"guide/{page}.html" in links_of("index.html").links
+    assert f"{page}.html" in links_of("guide/index.html").links
+
+
 def test_every_page_of_evidence_is_in_the_site():
     """What the package of the paper writes can be read here."""
     folder = DOCS.parent / "paper" / "docs"
@@ -188,10 +200,56 @@ def test_no_page_has_an_error_or_asks_another_host(visit, address):
     assert tab.title()
 
 
-def test_search_finds_forget(visit):
-    tab = visit("search.html?q=forget")
-    for place in ("guide/forgetting", "api/generated"):  # results come one after another
+@pytest.mark.parametrize(
+    ("words", "places"),
+    [
+        ("forget", ["guide/forgetting", "api/generated"]),
+        ("SMOTE", ["guide/compared", "guide/imbalanced-learn", "guide/faq"]),
+        ("GPU", ["guide/faq"]),
+        ("GDPR", ["guide/faq"]),
+        ("cite", ["guide/cite"]),
+        ("feature importance", ["guide/faq", "guide/columns"]),
+        ("save model", ["guide/faq", "guide/deploying"]),
+        ("leading zeros", ["guide/faq", "guide/command"]),
+        ("threshold", ["guide/faq", "guide/compared"]),
+        ("regression", ["guide/faq"]),
+        ("Excel", ["guide/tutorial"]),
+        ("CatBoost", ["guide/compared"]),
+    ],
+)
+def test_search_finds_what_newcomers_ask(visit, words, places):
+    """Among the results, which come one after another, are the pages that answer."""
+    tab = visit(f"search.html?q={words}")
+    for place in places:
         tab.wait_for_selector(f'#search-results li a[href*="{place}"]')
+
+
+def test_the_first_screen_says_what_it_is_and_how_to_get_it(visit):
+    """Without scrolling: what for, install, code, a picture with a title, version and links."""
+    tab = visit("index.html")
+    screen = tab.viewport_size["height"]
+    for shown in (
+        tab.get_by_text("one class is rare"),
+        tab.get_by_text("pip install extreme-entropy"),
+        tab.get_by_text("ExtremeEntropyClassifier().fit"),
+        tab.get_by_text("Accuracy (PR-AUC) against time to fit"),
+        tab.get_by_text("Up and to the left is better"),
+        tab.locator(".front .get-started"),
+        tab.get_by_text(f"Version {extreme_entropy.__version__}").first,
+        tab.get_by_role("link", name="source and contributing"),
+    ):
+        box = shown.bounding_box()
+        assert box["y"] + box["height"] <= screen, shown
+
+
+def test_pictures_of_the_gallery_are_wide_enough_to_read(visit):
+    tab = visit("auto_examples/index.html")
+    widths = tab.locator(".sphx-glr-thumbcontainer img").evaluate_all(
+        "pictures => pictures.map(p => [p.getBoundingClientRect().width, p.naturalWidth])"
+    )
+    assert len(widths) == len(EXAMPLES)
+    assert min(shown for shown, _ in widths) >= 450
+    assert min(pixels for _, pixels in widths) >= 800
 
 
 def test_search_opens_by_key_and_leads_to_results(visit):

@@ -277,22 +277,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1260,
-    "cli": 1480,
-    "columns": 2650,
-    "drawing": 1770,
+    "(top)": 1270,
+    "cli": 1770,
+    "columns": 2970,
+    "drawing": 1780,
     "engines": 1160,
     "entropy": 460,
-    "estimators": 3950,
+    "estimators": 4010,
     "export": 1080,
     "features": 1530,
-    "machine": 1550,
-    "metrics": 420,
+    "machine": 1610,
+    "metrics": 540,
     "moments": 940,
     "plots": 1450,
-    "report": 2620,
+    "report": 2840,
     "selection": 1760,
-    "tables": 2830,
+    "tables": 3310,
 }
 
 
@@ -335,4 +335,4 @@ def test_eem_fit_passes_few_functions(tmp_path):
     for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 500
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 515

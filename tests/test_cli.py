@@ -31,6 +31,21 @@ def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp
     assert "Probabilities of one tumour of each kind" in shown
 
 
+def test_the_demos_tables_are_those_of_the_tutorial(tmp_path):
+    """Its rows, in files that the other commands read; the report is that of the same rows."""
+    (tmp_path / "tumours.csv").write_text("old")
+    shown = eem("demo", "--out", str(tmp_path / "page.html"), "--tables", str(tmp_path))
+    assert "Training rows: 178 benign and 20 malignant." in shown
+    fitted = eem(
+        *("fit", str(tmp_path / "tumours.csv"), "--target", "diagnosis", "--no-baseline"),
+        *("-o", str(tmp_path / "tumours.eem")),
+    )
+    assert "benign 178, malignant 20" in fitted.replace('"', "")
+    judged = eem("evaluate", str(tmp_path / "tumours.eem"), str(tmp_path / "new.csv"))
+    assert "199" in judged
+    assert "does not exist" in eem("demo", "--tables", str(tmp_path / "none"), code=2)
+
+
 def test_version_is_the_packages():
     assert extreme_entropy.__version__ in eem("--version")
 
@@ -40,7 +55,7 @@ def test_an_unknown_command_is_an_error_without_a_traceback():
     command = [sys.executable, "-c", "from extreme_entropy.cli import main; main()", "fly"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "No such command" in done.stderr
+    assert "The first word must be a command" in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -150,6 +150,7 @@ def test_without_its_line_an_angle_is_a_number():
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.filterwarnings("ignore::extreme_entropy.errors.IdentifierWarning")
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.NumberWarning")
 def test_columns_of_all_kinds_can_stand_in_any_order(seed):
     """A model of such a frame is saved, loaded, explained, and gives the same answers."""
     rng = np.random.default_rng(seed)
@@ -162,6 +163,7 @@ def test_columns_of_all_kinds_can_stand_in_any_order(seed):
         "flag": rng.random(n) < 0.5,
         "day": days,
         "day in text": days.strftime("%Y-%m-%d"),
+        "price in text": [f"${value:.2f}" for value in rng.normal(size=n)],
         "for how long": pd.to_timedelta(rng.integers(1, 99, n), "h"),
         "few": rng.choice(["a", "b", "c"], n),
         "many": [f"shop {i}" for i in rng.integers(0, 40, n)],

@@ -74,3 +74,14 @@ def test_a_tag_releases_what_is_dated_and_nothing_else(check_release, monkeypatc
     assert check_release.faults_of_tag(f"v{version}") == [
         f"CHANGELOG.md calls {version} unreleased: give it its date"
     ]
+
+
+def test_the_page_on_citing_is_what_citation_cff_says():
+    """Authors, title, journal and year of the paper, and the name of the software."""
+    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "guide" / "cite.md").read_text(encoding="utf-8")
+    paper = citation.split("preferred-citation:")[1].split("references:")[0]
+    values = re.findall(r"(?:title|journal|family-names|given-names|year): \"?([^\"\n]+)", paper)
+    values += re.findall(r'(?:^title|  - name|^license): "?([^"\n]+)', citation, re.M)
+    assert len(values) == 10
+    assert [value for value in values if value not in page] == []

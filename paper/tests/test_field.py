@@ -4,8 +4,10 @@ from importlib.util import find_spec
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from extreme_entropy_paper.benchmarks import field, field_page
+from extreme_entropy_paper.benchmarks.field_pictures import critical_difference
 from extreme_entropy_paper.datasets.field import FIELDS, _labels, is_aside, load_field, names_of
 from extreme_entropy_paper.errors import DatasetError
 from extreme_entropy_paper.places import DOCS
@@ -162,12 +164,36 @@ def test_the_page_tells_where_others_are_ahead():
     assert "## All tables" in "\n".join(field_page.page(both))
 
 
-def test_the_picture_has_every_label_and_needs_lightgbm_only():
-    rows = rows_with({"LightGBM": (1.0, {("wine", 178): 80.0}), "ours": (4.0, {("wine", 178): 90})})
-    drawn = field_page.picture(rows)
-    assert drawn.count("<circle") == 2
-    assert ">ours<" in drawn
-    assert field_page.picture(rows[2:]) == ""
+def test_the_pictures_show_the_models_as_they_are_and_need_lightgbm():
+    names = [("wine", 178), ("melanoma", 205)]
+    rows = rows_with(
+        {
+            "LightGBM": (1.0, dict.fromkeys(names, 80.0)),
+            "ours": (4.0, dict.fromkeys(names, 90.0)),
+            "ours, before": (9.0, dict.fromkeys(names, 85.0)),
+        }
+    )
+    drawn = field_page.pictures(rows)
+    for picture in drawn.values():
+        assert picture.count("<circle") == 2
+        assert ">ExtremeEntropyClassifier<" in picture
+        assert "before" not in picture
+        assert "2 tables" in picture
+    assert drawn["field-ranks.svg"].count(">1.00<") == 1
+    assert field_page.pictures([row for row in rows if row["model"] == "ours"]) == {}
+
+
+def test_the_critical_difference_is_nemenyis():
+    """Of two models it is that of a sign; of seven, what ranks drawn at random exceed in 5 %."""
+    assert critical_difference(2, 30) == pytest.approx(norm.ppf(0.975) / np.sqrt(30), rel=1e-3)
+    models, tables = 7, 60
+    shuffled = np.random.default_rng(0).random((4000, tables, models)).argsort(axis=2)
+    means = shuffled.mean(axis=1)
+    # Nemenyi holds for the largest difference of all pairs.
+    largest = means.max(axis=1) - means.min(axis=1)
+    assert critical_difference(models, tables) == pytest.approx(
+        np.quantile(largest, 0.95), rel=0.03
+    )
 
 
 def test_the_newest_row_of_a_table_split_and_label_counts(monkeypatch):
@@ -177,6 +203,8 @@ def test_the_newest_row_of_a_table_split_and_label_counts(monkeypatch):
     assert field_page.latest() == [field_page.Run({}, old[1:]), field_page.Run({}, new[:1])]
 
 
-def test_the_page_and_the_picture_we_keep_are_what_the_rows_give():
+def test_the_page_and_the_pictures_we_keep_are_what_the_rows_give():
     assert (DOCS / "field.md").read_text() == field_page.render()
-    assert (DOCS / "field.svg").read_text() == field_page.picture()
+    assert len(field_page.pictures()) == 2
+    for name, picture in field_page.pictures().items():
+        assert (DOCS / name).read_text() == picture

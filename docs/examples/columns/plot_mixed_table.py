@@ -63,8 +63,8 @@ print(f"GMean on {len(y_new)} new rows: {score:.3f}")
 # %%
 # Beside the usual pipeline
 # -------------------------
-# For comparison, what one would write otherwise. The dates have to be taken apart by
-# hand, since a pipeline of scikit-learn does not know what to do with them.
+# For comparison, here is what you would write otherwise. You have to take the dates
+# apart by hand, since a pipeline of scikit-learn does not know what to do with them.
 
 from sklearn.compose import make_column_transformer
 from sklearn.impute import SimpleImputer
@@ -104,8 +104,8 @@ for name, area in areas.items():
 
 # %%
 # The pipeline has an advantage: the reasons to cancel were made up as a sum of effects,
-# which is the very model that logistic regression fits. The table as it is comes close
-# without anyone having thought about it.
+# which is the very model that logistic regression fits. Without any preparation, our
+# classifier comes close.
 #
 # Which columns matter
 # --------------------
@@ -145,8 +145,7 @@ print(f"probability of cancelling: {classifier.predict_proba(strange)[0, 1]:.2f}
 # The towns, learnt from few rows each
 # ------------------------------------
 # Each town has some fifty customers to learn from. Does the classifier know which towns
-# have poor service? Average its predictions by town. (They are for equally frequent
-# classes, and therefore higher than the share that cancels.)
+# have poor service? Average its predictions by town.
 
 risk = (
     pd.Series(classifier.predict_proba(X_new)[:, 1])
@@ -172,9 +171,9 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# * Hand over the frame; look at ``feature_importances_`` and ``explain`` by the names
-#   that you know.
+# * Pass the frame as it is; ``feature_importances_`` and ``explain`` refer to the
+#   columns that you know.
 # * Numbers that are codes (a zip code, a ward) look like numbers: name them in
 #   ``categorical_features``.
-# * Free text is taken as a category. A column in which nearly all values differ is left
+# * Short free text is read by its words. A column that only identifies rows is left
 #   out, with a warning.

@@ -37,7 +37,7 @@ print(f"{len(y_new)} rows held out")
 # %%
 # Six classifiers
 # ---------------
-# Ours is fitted once; asking it for other priors costs nothing.
+# Ours is fitted once; other priors need no further fit.
 
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -109,9 +109,9 @@ for ax in axes[:, 0]:
 plt.show()
 
 # %%
-# As it comes, ours is close to the dotted line where most rows are, on
-# the left. Further right, where rows are few, it is too cautious, as the random forest
-# is; gradient boosting errs the other way.
+# By default, ours is close to the dotted line where most rows are, on the left. Further
+# right, where rows are few, it is too cautious, like the random forest; gradient
+# boosting errs the other way.
 #
 # Two questions, one classifier
 # -----------------------------
@@ -137,9 +137,9 @@ plt.show()
 # %%
 # What to take away
 # -----------------
-# * Decide which question you have. Probabilities by default are as frequent as in the
-#   world, while labels treat both classes alike. For probabilities of equally frequent
-#   classes, ask a fitted classifier for ``with_costs(priors="balanced")``.
+# * Decide which question you have. By default, probabilities match the frequencies of
+#   the table, while labels treat both classes alike. For probabilities of equally
+#   frequent classes, call ``with_costs(priors="balanced")``.
 # * No second fit and no ``CalibratedClassifierCV`` is needed: rows that were held out
 #   within the fit have set the scale.
 # * A calibrated classifier need not be a good one. Look at the Brier score as well:

@@ -2,10 +2,10 @@
 A fit on a Dask cluster
 =======================
 
-The rows are spread over the workers of a cluster, and nobody wants to gather them. They
-need not be gathered: each worker adds up its own rows, workers add up their sums, and
-only one small summary travels to the client. The classifier is the one that a fit on
-the gathered rows would give.
+The rows are spread over the workers of a cluster, and you do not want to gather them.
+You don't have to: each worker adds up its own rows, workers add up their sums, and only
+one small summary travels to the client. The classifier is the one that a fit on the
+gathered rows would give.
 
 To run on any computer, this example starts a cluster of two workers within its own
 process. With a real one, only the line that creates the client changes.
@@ -65,7 +65,7 @@ other = in_memory.predict(rows) != classifier.predict(X).compute()
 print(f"rows with another label: {other.sum()}")
 
 # %%
-# Both fits give the same log-odds, but for rounding:
+# Both fits give the same log-odds, apart from rounding:
 
 import matplotlib.pyplot as plt
 
@@ -112,7 +112,7 @@ print(f"the saved classifier, sums included: {size / 1e6:.1f} MB")
 print(f"a billion such rows: {billion / 1e9:.0f} GB, with a classifier as small")
 
 # %%
-# Rows of tomorrow are learnt in the same way, and rows can be taken out again:
+# Tomorrow's rows are learnt in the same way, and rows can be removed again:
 
 classifier.partial_fit(X[:5000], y[:5000]).forget(X[:5000], y[:5000])
 again = np.abs(classifier.decision_function(rows) - here).max()

@@ -63,9 +63,9 @@ score = gmean_score(y_new, classifier.predict(X_new))
 print(f"GMean on {len(y_new)} new rows: {score:.3f}")
 
 # %%
-# Switched off on the way
-# -----------------------
-# Any iterable of ``(X, y)`` may be given instead of a data set. This one raises an
+# Interrupted on the way
+# ----------------------
+# You can pass any iterable of ``(X, y)`` instead of a data set. This one raises an
 # error after a few batches, as a lost network share would:
 
 
@@ -91,8 +91,8 @@ so_far = load(checkpoint)
 print(f"GMean of the checkpoint: {gmean_score(y_new, so_far.predict(X_new)):.3f}")
 
 # %%
-# The same call once more goes on after the last checkpoint. Batches that were counted
-# are compared with those of before, by a digest of their bytes, and skipped.
+# The same call continues after the last checkpoint. Batches that are already counted
+# are checked against the earlier ones, by a digest of their bytes, and skipped.
 
 unlucky.fit_batches(batches(), checkpoint=checkpoint, every=1)
 lucky = EEMClassifier(150, random_state=0).fit_batches(batches())

@@ -19,9 +19,15 @@ from .output import prepare_output
     metavar="PAGE",
     help="The HTML file to write the report to.",
 )
-def demo(out: Path) -> None:
+@click.option(
+    "--tables",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="FOLDER",
+    help="Also write the rows there, as tumours.csv and new.csv, to try the other commands on.",
+)
+def demo(out: Path, tables: Path | None) -> None:
     """Fit a classifier on breast-cancer data with a rare class, and report on it."""
     from .tour import show
 
     prepare_output(out)
-    show(out)
+    show(out, tables)

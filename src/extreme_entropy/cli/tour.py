@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 import numpy as np
+import pyarrow as pa
+from pyarrow import csv
 from sklearn.base import ClassifierMixin
 from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
@@ -18,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ..estimators.classifier import ExtremeEntropyClassifier
+from ..files import written_whole
 from ..metrics import gmean_score
 from ..report import About, write_report
 
@@ -25,8 +28,8 @@ SEED = 0
 RARE = 40  # malignant tumours kept, so that the demo has a rare class
 
 
-def show(page: Path) -> None:
-    """Fit, judge, explain, and write a report."""
+def show(page: Path, tables: Path | None) -> None:
+    """Fit, judge, explain, and write a report and, into a folder, the tables."""
     data = load_breast_cancer()
     y = np.where(data.target == 0, "malignant", "benign")
     rows = [*np.flatnonzero(y == "malignant")[:RARE], *np.flatnonzero(y == "benign")]
@@ -57,6 +60,12 @@ def show(page: Path) -> None:
         seed=SEED,
     )
     write_report(page, classifier, X_new, y_new, about=about)
+    if tables is not None:
+        for name, rows, labels in (("tumours.csv", X, y), ("new.csv", X_new, y_new)):
+            frame = pa.table([*rows.T, labels], [*columns, "diagnosis"])
+            with written_whole(tables / name) as file:
+                csv.write_csv(frame, file)
+        click.echo(f"\nTables for eem fit and eem report: tumours.csv and new.csv in {tables}")
     click.echo(f"\nA report to open in a browser, with a cost slider: {page}")
 
 

@@ -163,14 +163,18 @@ class TableSpec:
             most = settings.most_numbers // leaf, rarest // settings.leaf_class_rows
             leaves = int(min(n // settings.leaf_rows, *most))
             leaves = leaves if leaves >= settings.fewest_leaves else 1
-        many = n >= settings.many_rows or n_classes > 2
         codes = settings.leaf_codes if leaves > 1 else settings.codes
         if leaves == 1 and n >= settings.very_many_rows:
             codes = settings.many_codes
         landmarks = self.n_landmarks
         if isinstance(landmarks, str):
-            of_uncut = settings.many_landmarks if many else settings.landmarks
-            landmarks = settings.leaf_landmarks if leaves > 1 else of_uncut
+            if leaves > 1:
+                landmarks = settings.leaf_landmarks
+            elif n_classes > 2:
+                landmarks = settings.landmarks_of_classes
+            else:
+                many = n >= settings.many_rows
+                landmarks = settings.many_landmarks if many else settings.landmarks
         return TableSize(landmarks, codes, leaves)
 
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:

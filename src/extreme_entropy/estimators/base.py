@@ -113,7 +113,9 @@ class EntropyClassifier(Combinable):
     # ---------------------------------------------------------------- learning
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Draw φ, add up the rows and solve for β.
+        """Fit the classifier to rows and their labels.
+
+        A twin keeps its feature map; any other classifier forgets what it learnt before.
 
         Parameters
         ----------
@@ -174,11 +176,11 @@ class EntropyClassifier(Combinable):
         return learned
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn more rows, as if they had been there from the start.
+        """Add rows to what the classifier has learnt.
 
-        φ and the scaling are frozen by the first rows seen; let those be typical. Afterwards the
-        classifier equals one `fit` on all rows so far with that φ, whatever the batches. Several
-        threads can call this at once: the calls wait for each other.
+        The first rows fix the feature map φ and the scaling, so pass representative rows first.
+        From then on the classifier equals one `fit` on all rows so far with that φ, whatever the
+        batches. Several threads can call this at once: the calls wait for each other.
 
         Parameters
         ----------
@@ -190,7 +192,7 @@ class EntropyClassifier(Combinable):
         Returns
         -------
         self
-            The classifier with the rows learnt.
+            The classifier, with the rows added.
         """
         with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
@@ -217,11 +219,11 @@ class EntropyClassifier(Combinable):
         checkpoint: str | Path | None = None,
         every: int = 100,
     ) -> Self:
-        """Fit in one pass over batches of rows, for data that never fit in memory.
+        """Fit in one pass over batches of rows, for data larger than memory.
 
-        φ and the scaling are drawn from the first 16 384 rows (or the first batch, if it is
-        larger); from there on only sums are kept. Small batches are put together, so that their
-        size costs nothing.
+        The feature map φ and the scaling are drawn from the first 16 384 rows (or the first batch,
+        if it is larger); from then on, only sums are kept. Small batches are combined, so their
+        size does not matter.
 
         Parameters
         ----------
@@ -236,8 +238,8 @@ class EntropyClassifier(Combinable):
         progress : bool, default=False
             Show a progress bar. Needs the extra `progress`.
         checkpoint : path-like, optional
-            A file that keeps what was learnt so far, and is removed when the fit is done. Killed
-            at any moment and started again with the same batches, the fit goes on after the last
+            A file that keeps what was learnt so far, and is removed when the fit is done. If the
+            fit is killed and you start it again with the same batches, it continues after the last
             checkpoint, and ends with the same classifier to the last bit.
         every : int, default=100
             Batches between checkpoints.
@@ -288,12 +290,12 @@ class EntropyClassifier(Combinable):
             return self
 
     def slim(self) -> Self:
-        """The classifier for predictions alone, without its sums.
+        """Return a smaller copy of the classifier, for predictions only.
 
-        It answers as this one does, under any costs and priors, and takes a small part of its
-        memory and of its place in a file. It cannot learn, merge or forget. An
-        `ExtremeEntropyClassifier` also leaves out the rows that it keeps for probabilities;
-        landmarks stay.
+        It predicts as this one does, under any costs and priors, and takes far less memory and
+        disk space, because it has no sums. It cannot learn, merge or forget. In an
+        `ExtremeEntropyClassifier`, the rows kept for probabilities are left out, too; landmarks
+        stay.
 
         Returns
         -------
@@ -319,9 +321,9 @@ class EntropyClassifier(Combinable):
         return slim
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, which act from the next fit on.
+        """Set parameters for the next fit.
 
-        What was fitted stays as it is; `with_costs` gives it other costs and priors.
+        What is already fitted does not change; use `with_costs` for other costs and priors.
 
         Parameters
         ----------
@@ -354,7 +356,7 @@ class EntropyClassifier(Combinable):
     # ---------------------------------------------------------------- deciding
 
     def project(self, X: Any) -> Array:
-        """βᵀφ(x): the projection of each row.
+        """Project each row to the number that decides its class, βᵀφ(x).
 
         Parameters
         ----------
@@ -369,9 +371,10 @@ class EntropyClassifier(Combinable):
         return self._answer(X, "projection")
 
     def decision_function(self, X: Any) -> Array:
-        """Log-odds of the second class, costs and priors included; ln(C p / Σ C p) of more classes.
+        """Score each row for the decision: log-odds of the second class, with costs and priors.
 
-        With more classes and a matrix of costs it is minus the logarithm of the expected cost.
+        With more than two classes it is ln(C p / Σ C p), where C are the costs; with a matrix of
+        costs, minus the logarithm of the expected cost.
 
         Parameters
         ----------
@@ -385,7 +388,7 @@ class EntropyClassifier(Combinable):
         return self._answer(X, "decision")
 
     def predict(self, X: Any) -> Array:
-        """The class of each row.
+        """Predict the class of each row, at the present costs and priors.
 
         Parameters
         ----------
@@ -399,10 +402,10 @@ class EntropyClassifier(Combinable):
         return self._answer(X, "label")
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Logarithm of `predict_proba`, exact even where probabilities round to 0 or 1.
+        """Predict the logarithm of the probability of each class.
 
-        Rank rows by this or by `decision_function`: both still differ between rows whose
-        probabilities round to 1.
+        It is exact even where probabilities round to 0 or 1. So rank rows by this or by
+        `decision_function`.
 
         Parameters
         ----------
@@ -416,14 +419,14 @@ class EntropyClassifier(Combinable):
         return self._answer(X, "log probability")
 
     def predict_proba(self, X: Any) -> Array:
-        """Probability of each class under the priors. Costs do not change probabilities.
+        """Predict the probability of each class under the priors, whatever the costs.
 
-        By default they match the frequencies of the classes in the rows learnt, while `predict`
-        treats all classes alike, so that its label need not be the most probable one. To predict
-        that, set `costs=None` or call `with_costs()`.
+        By default, probabilities match the class frequencies of the rows learnt, while `predict`
+        treats all classes alike, so its label need not be the most probable one. To predict the
+        most probable one, set `costs=None` or call `with_costs()`.
 
         To rank rows, use `decision_function` or `predict_log_proba`: probabilities within about
-        1e-16 of 1 round to 1, which makes those rows tie.
+        1e-16 of 1 round to 1, so those rows are tied.
 
         Parameters
         ----------
@@ -437,7 +440,7 @@ class EntropyClassifier(Combinable):
         return self._answer(X, "probability")
 
     def explain(self, X: Any) -> Array:
-        """What each column adds to the decision about each row, compared with a typical row.
+        """Explain each decision: what each column adds to it, compared with a typical row.
 
         The contributions of a row sum to its `decision_function` minus that of the typical row,
         which is the median of the rows that the feature map was drawn from. They are integrated
@@ -452,8 +455,8 @@ class EntropyClassifier(Combinable):
         -------
         ndarray of shape (n_samples, n_features), or (n_samples, n_classes, n_features) with more \
 than two classes
-            In units of log-odds; positive speaks for the second class. With more classes, one
-            contribution to each column of `decision_function`; lazy where X is.
+            In units of log-odds; positive values speak for the second class. With more classes,
+            contributions to each column of `decision_function`. Lazy where X is.
 
         Examples
         --------
@@ -473,7 +476,7 @@ than two classes
         return answer_rows(view, X, work, "contributions")
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of rows whose class is predicted.
+        """Return the accuracy: the share of rows whose class is predicted correctly.
 
         Parameters
         ----------
@@ -497,18 +500,18 @@ than two classes
         return float(correct / total)
 
     def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
-        """The same classifier under other costs and priors, at once and without data.
+        """Return the same classifier with other costs or priors, at once and without data.
 
-        Only the thresholds move; β and the Gaussians stay. Costs replace the balanced ones.
+        Only the thresholds move. The costs that you pass replace the balanced ones.
 
         Parameters
         ----------
         costs : "balanced", dict of label to cost, or matrix, optional
-            Cost of misclassifying a row of that label, 1 where left out; with None all cost 1.
-            Where it matters what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`,
-            or an array of shape (n_classes, n_classes) in the order of `classes_`, true ones down.
+            Cost of misclassifying a row of that label, 1 if not named; with None, all cost 1. If it
+            matters what a row is taken for, a dict of dicts, `{true: {predicted: cost}}`, or an
+            array of shape (n_classes, n_classes) in the order of `classes_`, true classes down.
         priors : optional
-            As in the constructor; None keeps those that decide at present.
+            As in the constructor; None keeps the present ones.
 
         Returns
         -------

@@ -33,7 +33,11 @@ def _belongs_to_leaves(classifier: Any) -> Any:
 
 @with_shared_texts
 class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator):
-    """The classifier to start with: effects of single columns and a kernel, sized for the table.
+    """Classifier for tables with a rare class and costs of mistakes; the one to start with.
+
+    Pass the table as it is, with text, dates and missing values: there is nothing to scale, encode,
+    weight or tune. Probabilities are calibrated, costs can be changed without refitting, and rows
+    can be added, merged and removed.
 
     The log-odds of a row are the sum of a constant, an effect of each column by itself, and a
     kernel that compares the row with some rows of the table. Together they are one penalised
@@ -58,9 +62,9 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         `fit_batches` and `partial_fit`.
     n_landmarks : int or "auto", default="auto"
         The number of rows that the kernel compares with, in each leaf. "auto" is 300, but 400 in
-        leaves, from 10 000 rows on, and with more than two classes. A fit of n rows costs about
-        n·h² operations, where h is the number of landmarks plus that of the codes that make the
-        effects of columns (usually up to 200).
+        leaves and from 10 000 rows on, and 800 with more than two classes. A fit of n rows costs
+        about n·h² operations, where h is the number of landmarks plus that of the codes that make
+        the effects of columns (usually up to 200).
     {categorical_features}
     {priors, costs}
     {n_jobs}
@@ -172,7 +176,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         self.verbose = verbose
 
     def predict_set(self, X: Any, coverage: float = 0.95) -> Array:
-        """The classes that cannot be ruled out for each row, at the same rate for each class.
+        """Predict, for each row, the set of classes that cannot be ruled out.
 
         On average, at least a share of `coverage` of the new rows of each class have their class in
         the set, provided that new rows are like those seen in training (conformal prediction by

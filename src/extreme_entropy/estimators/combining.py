@@ -24,25 +24,24 @@ class Combinable(FittedState):
     decision: str
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Draw φ, add up the rows and solve for β."""
+        """Fit the classifier to rows and their labels."""
         raise NotImplementedError
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
-        """Unlearn rows: the sums become what they would be had the rows never come.
+        """Remove rows from the classifier, as if it had never learnt them.
 
-        φ stays as drawn, and so does what it keeps of rows: see `redraw`. Only rows that were
-        learnt can be forgotten. Others are refused, and nothing changes: all others where the
-        classifier has learnt up to 262 144 distinct rows, and where it has learnt more, k rows
-        that it never learnt are noticed with probability 1 − (1 − s)^k, where s is the share of
-        rows that it can look up, 131 072 or more.
+        The feature map φ stays, with what it keeps of rows: see `redraw`. Rows that were not learnt
+        are refused, and nothing changes. With up to 262 144 distinct rows learnt, all such rows are
+        noticed; with more, k of them are noticed with probability 1 − (1 − s)^k, where s is the
+        share of rows that the classifier can look up, 131 072 or more.
 
         Parameters
         ----------
         X, y, sample_weight
             Rows learnt before, as for `fit`.
         force : bool, default=False
-            Subtract the rows although they were not found among those learnt, say because their
-            values have been rounded since. If they were not learnt, the classifier becomes wrong.
+            Remove rows even if they are not found among those learnt, say because their values
+            have been rounded since. If they were never learnt, the classifier becomes wrong.
 
         Returns
         -------
@@ -59,12 +58,12 @@ class Combinable(FittedState):
             return self
 
     def redraw(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit anew on these rows alone: a new φ, new sums, nothing left of any other row.
+        """Fit again on these rows alone, so that nothing is left of any other row.
 
         `forget` leaves φ as it was drawn: ranges and quantiles of columns, categories and how they
-        go with the classes, landmarks, weights of columns, cuts between leaves, and the rows kept
-        for probabilities are still those of the rows that φ was drawn from. Where no trace of a row
-        may be left, give all other rows to this method. It equals `fit` of a new classifier; the
+        go with the classes, landmarks, weights of columns, splits between leaves, and the rows kept
+        for probabilities are still those of the rows that φ was drawn from. If no trace of a row
+        may be left, pass all other rows to this method. It equals `fit` of a new classifier; the
         `fit` of a twin would keep φ.
 
         Parameters
@@ -82,10 +81,10 @@ class Combinable(FittedState):
             return self
 
     def merge(self, other: Combinable, *, force: bool = False) -> Self:
-        """Add everything another classifier has learnt to this one.
+        """Add everything that another classifier has learnt to this one.
 
-        Both must have the same φ: make the other one with `twin()`. `a + b` does the same without
-        changing either.
+        Both must have the same feature map φ: make the other one with `twin()`. `a + b` does the
+        same without changing either.
 
         Parameters
         ----------
@@ -131,12 +130,12 @@ class Combinable(FittedState):
         return copy.copy(self) if isinstance(other, int) and other == 0 else NotImplemented
 
     def twin(self) -> Self:
-        """An empty classifier with the same φ and classes, to be fitted elsewhere and merged.
+        """Return an empty classifier with the same φ and classes, to fit elsewhere and merge.
 
         Returns
         -------
         classifier
-            Its `fit` and `partial_fit` keep φ, and may see only some of the classes.
+            Its `fit` and `partial_fit` keep φ, and their rows may lack some of the classes.
         """
         learned = self._with_sums()
         columns = columns_of(fitted_columns(self), learned.feature_map.encoding.kinds)

@@ -19,7 +19,7 @@ from .transforming import FeatureTransformer
 
 @with_shared_texts
 class EEKMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
-    """Extreme Entropy Kernel Machine: a regularised Fisher discriminant on kernel features.
+    """The paper's Extreme Entropy Kernel Machine: a Fisher discriminant on kernel features.
 
     Rows are compared with `n_landmarks` rows of the data through a kernel, whitened
     (Nyström), and separated as `EEMClassifier` does. For prediction the whitening is folded into β,
@@ -124,7 +124,9 @@ callable, default="mixed"
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> Self:
-        """The paper's settings: [0, 1] scaling, rbf kernel, Ledoit–Wolf, training Gaussians.
+        """Make a classifier with the paper's exact settings.
+
+        These are [0, 1] scaling, an rbf kernel, Ledoit–Wolf and Gaussians of training rows.
 
         Parameters
         ----------

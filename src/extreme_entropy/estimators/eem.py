@@ -20,7 +20,7 @@ from .transforming import FeatureTransformer
 
 @with_shared_texts
 class EEMClassifier(FeatureTransformer, EntropyClassifier, ClassifierMixin, BaseEstimator):
-    """Extreme Entropy Machine: a regularised Fisher discriminant on random features.
+    """The paper's Extreme Entropy Machine: a Fisher discriminant on random features.
 
     Rows pass through a layer of random neurons. Each class has a mean and a shrunk covariance of
     its own there, and a closed-form operator β projects rows to the numbers that separate the
@@ -134,7 +134,9 @@ callable, default="mixed"
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> Self:
-        """The paper's settings: [0, 1] scaling, uniform neurons, Ledoit–Wolf, training Gaussians.
+        """Make a classifier with the paper's exact settings.
+
+        These are [0, 1] scaling, uniform neurons, Ledoit–Wolf and Gaussians of training rows.
 
         Parameters
         ----------

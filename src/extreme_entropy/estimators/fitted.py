@@ -201,18 +201,18 @@ class FittedState(EstimatorMixin):
     # ---------------------------------------------------------------- files
 
     def slim(self) -> Self:
-        """The classifier for predictions alone, without its sums."""
+        """Return a smaller copy of the classifier, for predictions only."""
         raise NotImplementedError
 
     def save(self, path: str | Path | BinaryIO, *, sums: bool = True) -> None:
-        """Write the fitted classifier to a file, whole or not at all.
+        """Save the fitted classifier to a file, which `extreme_entropy.load` reads.
 
         Parameters
         ----------
         path : path-like or binary file object
-            Where to. `extreme_entropy.load(path)` reads it back.
+            Where to. A file is written completely or not at all.
         sums : bool, default=True
-            False writes what `slim()` keeps: a small file, for predictions alone.
+            False writes what `slim()` keeps: a small file, for predictions only.
         """
         from .saving import pack  # which knows all classifiers, and so comes after them
 
@@ -226,16 +226,16 @@ class FittedState(EstimatorMixin):
         dtype: Literal["float64", "float32"] = "float64",
         columns: bool | None = None,
     ) -> None:
-        """Write the fitted classifier as an ONNX model, which runs without Python.
+        """Export the fitted classifier as an ONNX model, which runs without Python.
 
-        Scaling, features, leaves, priors and costs are part of the model, and so are gaps, dates
-        and text where the classifier was fitted on some. It has two outputs, `label` and
-        `probabilities`, which are those of `predict` and `predict_proba`. Needs the extra `onnx`.
+        Scaling, features, leaves, priors and costs are part of the model, and so is the handling of
+        missing values, dates and text that the classifier was fitted on. The outputs, `label` and
+        `probabilities`, are those of `predict` and `predict_proba`. Needs the extra `onnx`.
 
         Parameters
         ----------
         path : path-like
-            Where to. The file is written whole or not at all.
+            Where to. The file is written completely or not at all.
         dtype : {"float64", "float32"}, default="float64"
             Precision of inputs, features and probabilities. Single precision halves the file.
         columns : bool, optional

@@ -47,6 +47,11 @@ Costs = Literal["balanced"] | Mapping[Any, Any] | Sequence[Sequence[float]] | Ar
 
 
 MOST_WEIGHT = 1e150  # of a row
+# Classes that are numbers; more are taken for a quantity unless they count from 0 or 1 on, of which
+# a part of the rows may lack a few.
+MOST_NUMBERS = 20
+FIRST_CODES = 3
+MOST_GAPS = 1.25
 
 
 def set_columns(estimator: Any, columns: Columns) -> None:
@@ -320,15 +325,33 @@ def joined(labels: Sequence[Array]) -> Array:
     )
 
 
-def classes_of(y: Array) -> Array:
-    """The labels in y, of which there must be two."""
+def classes_of(y: Array, *, asked: bool = False) -> Array:
+    """The labels in y, of which there must be two.
+
+    Somebody may have asked for just these classes; otherwise they must not be a quantity.
+    """
     classes = np.unique(y)
+    if not asked and is_quantity(classes):
+        raise InputError(
+            f"y must hold classes; it holds {len(classes)} different numbers from {classes[0]:g} "
+            f"to {classes[-1]:g}, as a quantity does. To predict a quantity, use a regressor; to "
+            "predict its range, cut it with pandas.cut. If each number is a class, convert y to "
+            "text: y.astype(str)."
+        )
     if len(classes) < 2:
         raise InputError(
             f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs two to "
             "separate. Check that the split is stratified."
         )
     return classes.astype(classes.dtype.newbyteorder("="))
+
+
+def is_quantity(classes: Array) -> bool:
+    """Whether classes are many numbers that do not count from 0 or 1 on, as codes do."""
+    if classes.dtype.kind not in "iuf" or len(classes) <= MOST_NUMBERS:
+        return False
+    low, high = float(classes[0]), float(classes[-1])
+    return not (0 <= low < FIRST_CODES and high <= MOST_GAPS * len(classes))
 
 
 def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array]) -> Array:
@@ -349,7 +372,7 @@ def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array
             f"`classes` must stay what it was in the first call, {known.tolist()}; "
             f"now it is {classes.tolist()}. Leave it out."
         )
-    return classes_of(classes)
+    return classes_of(classes, asked=True)
 
 
 class PriorsAndCosts(NamedTuple):
@@ -391,7 +414,11 @@ def check_priors_and_costs(priors: Any, costs: Costs | None, classes: Array) -> 
             if empirical
             else ("Costs now are balanced by default, beside other priors too", "costs=None")
         )
-        warn_once(f"{changed}. For the labels of version 0.2, set {former}.", ChangedDefaultWarning)
+        warn_once(
+            f"{changed}. For the labels of version 0.2, set {former}; if you never used 0.2, "
+            "ignore this.",
+            ChangedDefaultWarning,
+        )
 
 
 def _cost_matrix(costs: Costs, labels: list[Any]) -> Array:

@@ -23,10 +23,10 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     n_jobs: int | None
 
     def transform(self, X: Any) -> Array:
-        """φ(x): the features that β projects.
+        """Turn rows into features φ(x), for another model.
 
-        A classifier in the middle of a pipeline hands its features on, as the random neurons or the
-        kernel approximation of another model.
+        A classifier in the middle of a pipeline passes its features on, as random neurons or a
+        kernel approximation for the model that follows.
 
         Parameters
         ----------
@@ -53,11 +53,11 @@ class FeatureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self._features(X, learnt=False)
 
     def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Array:
-        """Fit, and give the features of the rows as they were learnt.
+        """Fit, and return the features of the rows as they were learnt.
 
-        They are those of `fit(X, y).transform(X)`, but for columns of many categories: there a row
-        gets the log-odds of the classes among rows of other folds, so that its own label does not
-        reach its features, and a classifier after this one does not learn from it.
+        They are those of `fit(X, y).transform(X)`, except for columns of many categories: there a
+        row gets the log-odds of the classes among rows of other folds, so that its own label does
+        not leak into its features.
 
         Parameters
         ----------

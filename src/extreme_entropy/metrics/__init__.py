@@ -10,6 +10,9 @@ from .classification import label_text as label_text
 from .classification import predicted_classes as predicted_classes
 from .intervals import ScoreInterval
 from .intervals import recall_scores as recall_scores
+from .outcome import Outcome as Outcome
+from .outcome import by_class as by_class
+from .outcome import saving as saving
 from .probabilities import RunningAUC as RunningAUC
 from .probabilities import RunningProbabilityScores as RunningProbabilityScores
 from .probabilities import probability_scores as probability_scores

@@ -32,11 +32,12 @@ class ScoreInterval:
 
 
 UNDEFINED = ScoreInterval(None, None, None)
+NORMAL_REACH = 1.959963984540054  # the 97.5 % quantile of a Gaussian
 
 
 def normal_interval(value: float, error: float, most: float) -> ScoreInterval:
     """A score with its standard error, within 0 and the largest there can be."""
-    reach = 1.959963984540054 * error  # the 97.5 % quantile of a Gaussian
+    reach = NORMAL_REACH * error
     return ScoreInterval(value, max(0.0, value - reach), min(most, value + reach))
 
 

@@ -76,7 +76,7 @@ class BestAnswers:
 
     @available_if(_can("partial_fit"))
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """The best classifier learns more rows; only the first rows choose it, as `fit` does.
+        """Add rows to what the best classifier has learnt; the first rows choose it, as `fit` does.
 
         Parameters
         ----------
@@ -105,24 +105,24 @@ class BestAnswers:
 
     @available_if(_fitted_can("forget"))
     def forget(self, X: Any, y: Any, sample_weight: Any = None, *, force: bool = False) -> Self:
-        """The best classifier unlearns rows; nothing is chosen again."""
+        """Remove rows from the best classifier; nothing is chosen again."""
         self._best().forget(X, y, sample_weight, force=force)
         return self
 
     @available_if(_fitted_can("merge"))
     def merge(self, other: Any) -> Self:
-        """Add what a classifier with the same φ has learnt to the best classifier."""
+        """Add to the best classifier what another one with the same φ has learnt."""
         self._best().merge(getattr(other, "best_estimator_", other))
         return self
 
     @available_if(_fitted_can("with_costs"))
     def with_costs(self, costs: Costs | None = None, *, priors: Priors | None = None) -> Self:
-        """The same search, whose best classifier has other costs and priors."""
+        """Return the same search, with other costs or priors for its best classifier."""
         return self._with_best(self._best().with_costs(costs, priors=priors))
 
     @available_if(_fitted_can("slim"))
     def slim(self) -> Self:
-        """The same search, whose best classifier is for predictions alone."""
+        """Return the same search, with a best classifier for predictions only."""
         return self._with_best(self._best().slim())
 
     def _with_best(self, best: Any) -> Self:

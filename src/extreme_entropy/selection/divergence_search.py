@@ -42,7 +42,7 @@ class Trial(NamedTuple):
 
 
 class DivergenceSearch(BestAnswers, ClassifierMixin, MetaEstimatorMixin, BaseEstimator):
-    """Choose hyper-parameters by the divergence of the classes' training projections.
+    """Choose parameters without held-out rows, by how far apart the classes are projected.
 
     Each candidate is fitted once on all rows. Its rows are projected to numbers, and the candidate
     with the largest Cauchy–Schwarz divergence between the classes wins. No row is held out, so the

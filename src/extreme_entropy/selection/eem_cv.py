@@ -23,10 +23,9 @@ from .path_cv import PathCV
 class EEMClassifierCV(PathCV, ClassifierMixin, BaseEstimator):
     """Extreme Entropy Machine that chooses its activation and size by cross-validation.
 
-    All folds and all sizes come from one pass over the data for each activation: rows are summed by
-    fold, the training set of a fold is the sum of the others, and a smaller layer is the first part
-    of a larger one. The best is then fitted on all rows. If you do not know which size a
-    table needs, start here.
+    All folds and sizes take one pass over the data for each activation: rows are summed by fold,
+    the training set of a fold is the sum of the others, and a smaller layer is the first part of a
+    larger one. The best candidate is then fitted on all rows.
 
     Parameters
     ----------

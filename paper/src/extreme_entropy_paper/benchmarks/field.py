@@ -29,10 +29,10 @@ from extreme_entropy import gmean_score
 
 from ..baselines import Given, make, missing
 from ..datasets.field import FIELDS, is_aside, load_field, names_of
-from ..places import DOCS, ROOT
+from ..places import DOCS
 from ..store import Row, add_run, runs
 from .field_checks import MIXED, PARTS, checked
-from .field_page import OURS, picture, render, with_table
+from .field_page import FRONT_PAGES, OURS, pictures, render, with_table
 from .tables import TEST, ForTrees, echoed
 
 Array = np.ndarray[Any, Any]
@@ -185,7 +185,7 @@ def field(
     checks: tuple[str, ...],
     only_render: bool,
 ) -> None:
-    """Score and time ours and others on a hundred tables: docs/field.md and the README's table.
+    """Score and time ours and others on a hundred tables: docs/field.md and the front pages' table.
 
     Of the same table, split and label, the newest row counts.
     """
@@ -208,5 +208,7 @@ def field(
         tables = tuple(sorted(sizes, key=lambda name: sizes[name]))  # small ones first
         add_run("field", (echoed(row) for n in tables for row in measure(n, models, label, done)))
     (DOCS / "field.md").write_text(render())
-    (DOCS / "field.svg").write_text(picture())
-    (ROOT / "README.md").write_text(with_table((ROOT / "README.md").read_text()))
+    for name, picture in pictures().items():
+        (DOCS / name).write_text(picture)
+    for page in FRONT_PAGES:
+        page.write_text(with_table(page.read_text()))

@@ -1,16 +1,17 @@
-"""docs/field.md and its picture, from the rows of `bench field`."""
+"""docs/field.md and its pictures, from the rows of `bench field`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.stats import rankdata, wilcoxon
 
 from ..datasets.field import FIELDS
+from ..places import ROOT
 from ..store import Row, Run, measured_on, rows_of, runs
 from .field_checks import sections
+from .field_pictures import accuracy_against_time, mean_ranks
 from .markdown import embed
 
 OURS, LIGHTGBM, LOGISTIC = "ours", "LightGBM", "LogisticRegression"
@@ -25,6 +26,9 @@ MEASURES = {
 SIZES = {"< 5000": 0, "5000 to 20 000": 5_000, "20 000 and more": 20_000}  # rows, from
 BEHIND = 0.5  # points of AUC
 MOST_LOSSES = 10
+PICTURED = "pr_auc"
+FRONT_PAGES = (ROOT / "README.md", ROOT / "docs" / "index.md")
+SHOWN = {OURS: "ExtremeEntropyClassifier"}
 Means = dict[str, dict[str, float]]  # label → table → mean over splits
 
 
@@ -228,9 +232,8 @@ def render() -> str:
 
 
 def front_table() -> list[str]:
-    """The README's table: means over all tables that every model was measured on, and where."""
-    found = latest()
-    rows = [row for row in rows_of(found) if row["label"] == OURS or row["model"] != OURS]
+    """The table of the front pages: means over all tables that every model was measured on."""
+    rows = [row for row in rows_of(latest()) if row["label"] in (OURS, row["model"])]
     rows = of_half(rows, "all")
     scored = {measure: means(rows, measure) for measure in (*MEASURES, "fit_seconds")}
     n = len({row["dataset"] for row in rows})
@@ -239,79 +242,46 @@ def front_table() -> list[str]:
     lines = ["| " + " | ".join(heads) + " |", "|---" + "|--:" * (len(heads) - 1) + "|"]
     base = scored["fit_seconds"][LIGHTGBM]
     for label in scored["auc"]:
-        cells = ["**ExtremeEntropyClassifier**" if label == OURS else label]
+        cells = [f"**{SHOWN[OURS]}**" if label == OURS else label]
         for measure, (_, form, _) in MEASURES.items():
             form = ".3f" if form == ".4f" else ".1f"
             cells.append(format(np.mean([*scored[measure][label].values()]), form))
         seconds = scored["fit_seconds"][label]
         cells.append(f"{np.mean([_over(seconds[t], base[t]) for t in base]):.1f}")
         lines.append("| " + " | ".join(cells) + " |")
-    used = {row["label"] for row in rows}
-    facts = [r.facts for r in found if used & {row["label"] for row in r.rows}]
-    commits = ", ".join(dict.fromkeys(fact["commit"] for fact in facts))
-    computer, date = facts[-1]["computer"], facts[-1]["run"][:10]
-    return [*lines, "", f"Measured on {computer}, {date}, commit {commits}."]
+    return lines
 
 
-def with_table(readme: str) -> str:
-    """The README with its table of the field made anew."""
-    return embed(readme, "field", front_table())
+def with_table(page: str) -> str:
+    """A page with the table of the field made anew."""
+    return embed(page, "field", front_table())
 
 
-# ------------------------------------------------------------------ the picture
-
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 560, 340, 56, 150, 34, 46
+# ------------------------------------------------------------------ pictures
 
 
-def picture(rows: list[Row] | None = None) -> str:
-    """Mean PR-AUC against the mean time of a fit over LightGBM's, as SVG for light and dark."""
+def pictures(rows: list[Row] | None = None) -> dict[str, str]:
+    """File ↦ picture, of the models as they are now, by all tables that have rows."""
     rows = of_half(rows_of(latest()) if rows is None else rows, "all")
-    score, seconds = means(rows, "pr_auc"), means(rows, "fit_seconds")
+    current = [row for row in rows if row["label"] in (OURS, row["model"])]
+    score, seconds = means(current, PICTURED), means(current, "fit_seconds")
     if LIGHTGBM not in score:
-        return ""
+        return {}
+    title, _, _ = MEASURES[PICTURED]
+    shown = {label: SHOWN.get(label, label) for label in score}
     base = seconds[LIGHTGBM]
     points = {
-        label: (
+        shown[label]: (
             float(np.mean([_over(seconds[label][t], base[t]) for t in base])),
-            float(np.mean(list(score[label].values()))),
+            float(np.mean([*score[label].values()])),
         )
         for label in score
     }
-    x = _scale([np.log(a) for a, _ in points.values()], LEFT, WIDTH - RIGHT)
-    y = _scale([b for _, b in points.values()], HEIGHT - BOTTOM, TOP)
-    parts = [_text(0, 14, "Mean PR-AUC against the mean time of a fit", bold=True)]
-    for tick in (0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100):
-        if LEFT <= x(np.log(tick)) <= WIDTH - RIGHT:
-            parts.append(_text(x(np.log(tick)), HEIGHT - BOTTOM + 18, f"{tick:g}", "middle"))
-    middle = (LEFT + WIDTH - RIGHT) / 2
-    parts.append(_text(middle, HEIGHT - 8, "seconds of a fit over LightGBM's", "middle"))
-    low, high = min(b for _, b in points.values()), max(b for _, b in points.values())
-    for value in np.unique(np.linspace(low, high, 4).round(1)):
-        parts.append(_text(LEFT - 8, y(value) + 4, f"{value:.1f}", "end"))
-    for label, (ratio, value) in points.items():
-        at, colour = (x(np.log(ratio)), y(value)), "#2a78b8" if _is_ours(label) else "#d9731a"
-        parts.append(f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="5" fill="{colour}"/>')
-        parts.append(_text(at[0] + 9, at[1] + 4, label))
-    frame = f"M{LEFT} {TOP}V{HEIGHT - BOTTOM}H{WIDTH - RIGHT}"
-    parts.append(f'<path d="{frame}" stroke="currentColor" stroke-opacity=".5" fill="none"/>')
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        'aria-label="Mean PR-AUC against the mean time of a fit" fill="currentColor" '
-        'font-family="system-ui, sans-serif" font-size="12">\n' + "\n".join(parts) + "\n</svg>\n"
-    )
-
-
-def _scale(values: list[Any], low: float, high: float) -> Callable[[Any], float]:
-    """From values to places between two ends, with some room."""
-    least, most = min(values), max(values)
-    room = 0.08 * (most - least) or 1.0
-    least, most = least - room, most + room
-    return lambda value: float(low + (value - least) / (most - least) * (high - low))
-
-
-def _text(x: float, y: float, text: str, anchor: str = "start", *, bold: bool = False) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{weight}>{text}</text>'
+    by_table = {shown[label]: [*score[label].values()] for label in score}
+    return {
+        "field.svg": accuracy_against_time(points, SHOWN[OURS], title, len(base)),
+        "field-ranks.svg": mean_ranks(by_table, SHOWN[OURS], title),
+    }
 
 
 INTRODUCTION = """# A field of tables
@@ -341,4 +311,6 @@ lectures, storms and graduates-earn, rows of one person, storm or school are on 
 split. Wilcoxon's tests are of the tables' means, two-sided, and not corrected for their number;
 in brackets are the tables won and lost.
 
-![Mean PR-AUC against the mean time of a fit](field.svg)"""
+![Mean PR-AUC against the mean time of a fit](field.svg)
+
+![Mean ranks in PR-AUC, with Nemenyi's critical difference](field-ranks.svg)"""

@@ -1,6 +1,6 @@
-"""The front pages' figures: the paper's data sets and the large tables, from their newest rows.
+"""The paper's data sets and the large tables side by side, from their newest rows.
 
-The README has a table of the first; the site has one for both, and a picture of all of them.
+A table and a picture for the first page of the site's evidence.
 """
 
 from __future__ import annotations
@@ -14,17 +14,13 @@ from scipy.stats import rankdata
 
 from ..places import ROOT
 from ..store import Row, Run, newest, rows_of
-from . import defaults, large
+from . import large
 from .front_picture import draw
 from .markdown import embed
 
 Array = np.ndarray[Any, Any]
 
 OURS = "ExtremeEntropyClassifier"
-BASELINES = (
-    *("LightGBM, tuned threshold", "XGBoost, balanced", "BalancedRandomForest", "EasyEnsemble"),
-    *("SVC, balanced", "HistGradientBoosting, at the prior", "Nystroem+LDA"),
-)
 # A kind of classifier ↦ its model on the small tables, and on the large ones.
 KINDS = {
     OURS: (OURS, OURS),
@@ -37,41 +33,13 @@ KINDS = {
     "SVC": ("SVC, balanced", ""),
     "Nystroem + LDA": ("Nystroem+LDA", ""),
 }
-SITE = ROOT / "docs" / "index.md"
+PAGE = ROOT / "docs" / "evidence" / "index.md"
 PICTURE = ROOT / "docs" / "images" / "front.svg"
 
 
 def measured() -> tuple[list[Run], list[Run]]:
     """The small tables and the large ones."""
     return newest("defaults", by="model"), newest("large", by="dataset")
-
-
-def front_table() -> list[str]:
-    """The table of the paper's data sets, and where they were measured."""
-    small, _ = measured()
-    return [*small_tables(small), "", measured_on(small)]
-
-
-def small_tables(runs: list[Run]) -> list[str]:
-    """Means over the paper's data sets."""
-    found = rows_of(runs)
-    rows = [row for row in found if row["model"] in (OURS, *BASELINES)]
-    names = defaults.models_of(rows)
-    gmean, auc, loss = (defaults.table(rows, one) for one in ("gmean", "auc", "log_loss"))
-    ranks = rankdata(-gmean, axis=1).mean(axis=0)
-    lines = [
-        f"| {len(gmean)} data sets of 200 to 8000 rows, most with a rare class "
-        "| mean GMean, % | mean rank | mean AUC, % | mean log-loss |",
-        "|---|--:|--:|--:|--:|",
-    ]
-    for i, name in enumerate(names):
-        shown = f"**{name}**" if name == OURS else name
-        cells = [f"{gmean[:, i].mean():.1f}", f"{ranks[i]:.1f}"]
-        for measure, form in ((auc, ".1f"), (loss, ".3f")):
-            mean = measure[:, i].mean()
-            cells.append("" if np.isnan(mean) else format(mean, form))
-        lines.append(f"| {shown} | " + " | ".join(cells) + " |")
-    return lines
 
 
 def measured_on(runs: list[Run]) -> str:
@@ -97,7 +65,7 @@ def means(rows: list[Row], models: list[str], measure: str) -> dict[str, Array]:
     }
 
 
-def site_table() -> list[str]:
+def table() -> list[str]:
     """A line for each kind of classifier: how it does on the small tables, and on the large."""
     small, big = measured()
     n_small, *first = _columns(small, 0, "log_loss", np.mean, ".3f")
@@ -137,22 +105,16 @@ def picture() -> str:
         }
         title = f"{len(lead)} {'large' if which else 'small'} tables"
         groups[title] = dict(sorted(lead.items(), key=lambda item: -item[1]))
-    return draw(groups, "GMean of ExtremeEntropyClassifier less that of LightGBM, points")
+    return draw(groups, "Lead of ExtremeEntropyClassifier over LightGBM, points of GMean")
 
 
-def with_table(readme: str) -> str:
-    """The README with its front table made anew."""
-    return embed(readme, "front", front_table())
-
-
-def with_site_table(page: str) -> str:
-    """The site's front page with its table made anew."""
-    return embed(page, "front", site_table())
+def with_table(page: str) -> str:
+    """The page with its table made anew."""
+    return embed(page, "front", table())
 
 
 @click.command("front-page")
 def front_page() -> None:
-    """Make the tables and the picture of the README and of the site's front page from the rows."""
-    for page, embedded in ((ROOT / "README.md", with_table), (SITE, with_site_table)):
-        page.write_text(embedded(page.read_text()))
+    """Make the table and the picture of the evidence's first page from the rows."""
+    PAGE.write_text(with_table(PAGE.read_text()))
     PICTURE.write_text(picture())

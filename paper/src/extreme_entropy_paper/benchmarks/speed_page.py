@@ -1,13 +1,12 @@
-"""docs/speed.md and the README's table, from the newest rows of several benchmarks."""
+"""docs/speed.md, from the newest rows of several benchmarks."""
 
 from __future__ import annotations
 
 import click
 
-from ..places import DOCS, ROOT
+from ..places import DOCS
 from ..store import measured_on, newest, rows_of
-from .markdown import cell, embed
-from .speed import DISTURBED
+from .markdown import cell
 
 
 def limit_table() -> list[str]:
@@ -182,28 +181,6 @@ def threads_table() -> list[str]:
     ]
 
 
-def readme_table() -> list[str]:
-    """Forest cover beside baselines, and where it was measured."""
-    (run,) = (r for r in newest("speed", by="dataset") if r.rows[-1]["dataset"] == "forest_cover")
-    measured = [row for row in run.rows if row["dataset"] == "forest_cover"]
-    unit = measured[0]["fit_seconds"]
-    lines = [
-        f"| forest cover, {measured[0]['rows']:,} × 54, h = {measured[0]['h']} "
-        "| fit, s | × | GMean, % |",
-        "|---|--:|--:|--:|",
-    ]
-    for row in measured:
-        seconds = row["fit_seconds"]
-        shown = row["outcome"] if seconds is None else f"{seconds:.1f}"
-        if (row["cores_elsewhere"] or 0) > DISTURBED:
-            shown += " (computer was busy)"
-        ratio = "" if seconds is None else f"{seconds / unit:.1f}"
-        lines.append(f"| {row['model']} | {shown} | {ratio} | {cell(row['gmean'], '.1f')} |")
-    facts = run.facts
-    where = f"{facts['computer']}, {facts['run'][:10]}, commit {facts['commit']}"
-    return [*lines, "", f"Measured on {where}."]
-
-
 def page() -> str:
     """docs/speed.md."""
     lines = [
@@ -225,14 +202,7 @@ def page() -> str:
     return "\n".join(lines)
 
 
-def with_table(readme: str) -> str:
-    """The README with its table made anew."""
-    return embed(readme, "speed", readme_table())
-
-
 @click.command("speed-page")
 def speed_page() -> None:
-    """Make docs/speed.md and the README's table from the rows."""
+    """Make docs/speed.md from the rows."""
     (DOCS / "speed.md").write_text(page())
-    readme = ROOT / "README.md"
-    readme.write_text(with_table(readme.read_text()))
