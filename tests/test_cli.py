@@ -16,19 +16,20 @@ def eem(*words, code=0):
     return done.stdout + done.stderr
 
 
-def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp_path):
-    """The tour prints everything a newcomer should see, and ends by naming the report it wrote."""
+def test_the_demo_is_three_commands_that_a_newcomer_can_repeat(tmp_path):
+    """They are shown with what they print; the last line names the report."""
     page = tmp_path / "page.html"
     shown = eem("demo", "--out", str(page))
     assert str(page) in shown.splitlines()[-1]
     written = page.read_text().rstrip()
     assert written.startswith("<!DOCTYPE html>")
     assert written.endswith("</html>")
-    for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
+    train, model = tmp_path / "page-train.csv", tmp_path / "page-model.eem"
+    assert f"$ eem fit {train} --target diagnosis -o {model}\n" in shown
+    for expected in ('"malignant" found', "Gradient boosting ", "The model pays.", "GMean"):
         assert expected in shown
-    assert "without refitting" in shown
-    assert "Columns that matter most" in shown
-    assert "Probabilities of one tumour of each kind" in shown
+    assert shown.count("$ eem ") == 3
+    assert "The model pays." in eem("evaluate", str(model), str(tmp_path / "page-new.csv"))
 
 
 def test_version_is_the_packages():
