@@ -1,4 +1,4 @@
-"""The `eem` command itself: its tour, its version, its errors, and what it needs."""
+"""The `eem` command itself: its demo, its version, its errors, and what it needs."""
 
 import subprocess
 import sys
