@@ -278,8 +278,8 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # fewer lowers it.
 LINES = {
     "(top)": 1250,
-    "cli": 1770,
-    "columns": 2970,
+    "cli": 1690,
+    "columns": 2990,
     "drawing": 1780,
     "engines": 1160,
     "entropy": 460,
