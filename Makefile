@@ -15,7 +15,8 @@ PYRIGHT := .venv/pyright/node_modules/pyright/index.js
 CORE := src $(addprefix tests/test_,$(addsuffix .py,theorems moments step_sums machine stepping choice sums content scaling metrics \
 	priors_and_costs files entropy degenerate engine divergence_search docs words packaging architecture typing))
 
-.PHONY: help demo check test lint types imports core pytest coverage oldest spark ray integrations fuzz docs dist fix hooks paper papertest bench defaults clean
+.PHONY: help demo check test coverage oldest spark ray integrations fuzz docs dist fix hooks paper clean
+.PHONY: lint types imports core pytest  # parts of check and test
 
 help:  ## list these targets
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*## /\t/'
@@ -25,18 +26,19 @@ demo: .venv/ready  ## fit, judge, explain and report on a data set that ships wi
 
 check: lint types imports core  ## an answer in under a minute: lint, types, import contract, core tests
 
-# Types are verified where there is npm, which fetches pyright.
-test: lint types $(if $(shell npm --version 2>/dev/null),typing) imports pytest papertest  ## all that must hold: lint, types, import contract, tests with doctests
+# How much of the public API has known types is verified where there is npm, which fetches pyright.
+test: lint types $(if $(shell npm --version 2>/dev/null),typing) imports pytest $(if $(wildcard paper/Makefile),papertest)  ## all that must hold: lint, types, import contract, tests with doctests
 
+# `make lint types FILES="…"` looks at these files alone, as the hook before a commit does.
 lint: .venv/tested
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
+	$(BIN)/ruff check $(or $(FILES),.)
+	$(BIN)/ruff format --check $(or $(FILES),.)
 
 types: .venv/tested
-	$(BIN)/mypy
+	$(BIN)/mypy $(FILES)
 
 .PHONY: typing
-typing: .venv/tested $(PYRIGHT)  ## how much of the public API has known types, by pyright; needs npm
+typing: .venv/tested $(PYRIGHT)
 	$(BIN)/python tools/verify_types.py $(PYRIGHT)
 
 imports: .venv/tested
@@ -44,10 +46,10 @@ imports: .venv/tested
 
 # One BLAS thread in each of the test processes: they share the cores already. SCIPY_ARRAY_API lets
 # scikit-learn's array API checks run.
-core pytest papertest paper coverage oldest spark ray integrations fuzz docs: export OPENBLAS_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark ray integrations docs: export OMP_NUM_THREADS := 1
-core pytest papertest paper coverage oldest spark ray integrations: export SCIPY_ARRAY_API := 1
-core pytest papertest paper coverage oldest spark ray integrations docs: export PYTHONUTF8 := 1
+core pytest coverage oldest spark ray integrations fuzz docs: export OPENBLAS_NUM_THREADS := 1
+core pytest coverage oldest spark ray integrations docs: export OMP_NUM_THREADS := 1
+core pytest coverage oldest spark ray integrations: export SCIPY_ARRAY_API := 1
+core pytest coverage oldest spark ray integrations docs: export PYTHONUTF8 := 1
 
 core: .venv/tested
 	$(BIN)/python -m pytest -n auto --dist worksteal $(CORE)
@@ -93,42 +95,16 @@ fix: .venv/tested  ## let ruff repair and format what it can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-hooks: .venv/tested  ## check every commit before it is made (pre-commit)
+hooks: .venv/tested  ## check what is committed before each commit (pre-commit)
 	$(BIN)/python -m pip install -q pre-commit
 	$(BIN)/pre-commit install
 
-# The paper's package: its types, its import contract, its tests.
-papertest: .venv/paper .venv/tested
-	cd paper && ../$(BIN)/mypy
-	cd paper && ../$(BIN)/lint-imports --no-cache
-	cd paper && ../$(BIN)/python -m pytest -n auto --dist worksteal -rs
+paper: .venv/ready  ## the paper, measured anew in a minute; `make -C paper help` lists the rest
+	$(MAKE) -C paper PYTHON=$(PYTHON)
 
-paper: .venv/paper  ## the paper, measured anew: set it up, and two of its data sets in a minute
-	$(BIN)/eem-paper data get heart sonar
-	$(BIN)/eem-paper reproduce uci --dataset heart --dataset sonar --repeats 1
-
-# `make bench FULL=--full` takes the big sets too.
-bench: .venv/paper  ## how fast: the limit, growth, latency and baselines, in a few minutes
-	$(BIN)/eem-paper bench limit $(FULL)
-	$(BIN)/eem-paper bench growth $(FULL)
-	$(BIN)/eem-paper bench latency
-	$(BIN)/eem-paper bench onnx
-	$(BIN)/eem-paper bench one-pass $(FULL)
-	$(BIN)/eem-paper bench entropy
-	$(BIN)/eem-paper bench command
-	$(BIN)/eem-paper bench cluster $(FULL)
-	$(BIN)/eem-paper bench streaming $(FULL)
-	$(BIN)/eem-paper bench calls
-	$(BIN)/eem-paper bench sizes
-	$(BIN)/eem-paper bench speed $(if $(FULL),,--dataset mammography --dataset webpages --limit 60)
-	$(BIN)/eem-paper bench speed-page
-
-defaults: .venv/paper  ## the evidence behind the defaults (about an hour; needs EXTREME_ENTROPY_DATA)
-	$(BIN)/eem-paper bench defaults
-
-.venv/paper: .venv/ready paper/pyproject.toml
-	$(BIN)/python -m pip install -q -e ./paper
-	touch $@
+.PHONY: papertest
+papertest: .venv/tested
+	$(MAKE) -C paper test PYTHON=$(PYTHON)
 
 # The library and its command; then what the tests and tools need, the site, and a release.
 .venv/ready: pyproject.toml

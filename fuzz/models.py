@@ -215,7 +215,7 @@ def alter_content(rng: Rng, subject: Subject, path: Path) -> None:
         "format": persistence.FORMAT,
         "version": str(persistence.VERSION),
         "values": text,
-        "sha256": persistence._digest(persistence.VERSION, text, arrays),
+        "sha256": persistence._digest(str(persistence.VERSION), text, arrays),
     }
     save_file(arrays, path, metadata=header)
 

@@ -1,9 +1,10 @@
-"""What the tests share: seeded data, and relevance at a small size."""
+"""What the tests share: seeded data, fitted classifiers, and relevance at a small size."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from fleet import of_fleet
 from hypothesis import settings
 
 from extreme_entropy.drawing.settings import DRAWING
@@ -34,3 +35,12 @@ def few_landmarks():
 def all_landmarks(monkeypatch):
     """As many as users have, for tests of how well relevance is learnt."""
     monkeypatch.setattr(EntropyClassifier, "settings", DRAWING)
+
+
+@pytest.fixture(scope="session")
+def fleet():
+    """`fleet("default", "moons")`: a fitted classifier with its rows and labels (fleet.py).
+
+    Each is fitted when it is first asked for, on few landmarks; do not ask with all of them.
+    """
+    return of_fleet

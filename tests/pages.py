@@ -3,6 +3,7 @@
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
+CLONE = (ROOT / "paper").is_dir()  # which a source archive has not
 MADE = {"_build", "auto_examples", "generated"}  # folders that Sphinx fills
 DOCS = [
     page

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from pages import ROOT as REPOSITORY
 from sklearn.datasets import make_classification
 
 import extreme_entropy
@@ -18,6 +19,7 @@ from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.cli.root import root
 
 ROOT = Path(extreme_entropy.__file__).parent
+PAGE = REPOSITORY / "ARCHITECTURE.md"
 PACKAGES = sorted(
     path.stem for path in ROOT.iterdir() if path.suffix == ".py" or (path / "__init__.py").is_file()
 )
@@ -181,7 +183,7 @@ def test_what_is_allowed_is_not_found(line):
 
 def named_in_walks():
     """(file, name) pairs of the two walks through the library in ARCHITECTURE.md."""
-    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     walks = re.findall(r"^## The way of a row.*?(?=^## )", text, re.M | re.S)
     assert len(walks) == 2
     return sorted(set(re.findall(r"`([\w/]+\.py)`\s+`([\w.]+)`", " ".join(walks))))
@@ -200,7 +202,7 @@ def test_what_the_newcomers_walk_names_exists(file, name):
 
 def test_every_folder_and_file_of_the_library_is_on_the_page():
     """The table names each of them."""
-    text = (ROOT.parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     for package in set(PACKAGES) - {"__init__", "__main__"}:
         assert f"`{package}/`" in text or f"`{package}.py`" in text, package
 
@@ -275,22 +277,22 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1265,
-    "cli": 1490,
-    "columns": 2640,
-    "drawing": 1800,
-    "engines": 1080,
+    "(top)": 1270,
+    "cli": 1770,
+    "columns": 2970,
+    "drawing": 1780,
+    "engines": 1160,
     "entropy": 460,
-    "estimators": 4260,
-    "export": 1100,
-    "features": 1570,
-    "machine": 1580,
+    "estimators": 4010,
+    "export": 1080,
+    "features": 1530,
+    "machine": 1610,
     "metrics": 540,
-    "moments": 1000,
-    "plots": 1460,
-    "report": 2630,
-    "selection": 1830,
-    "tables": 2840,
+    "moments": 940,
+    "plots": 1450,
+    "report": 2840,
+    "selection": 1760,
+    "tables": 3310,
 }
 
 
@@ -308,8 +310,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 197, 34, 11, 80),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 149, 25, 11, 60),
+        (ExtremeEntropyClassifier(random_state=0), 183, 29, 12, 63),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 131, 24, 12, 50),
     ],
     ids=["default", "paper"],
 )
@@ -333,4 +335,4 @@ def test_eem_fit_passes_few_functions(tmp_path):
     for module in ("cli.fit", "cli.fit_summary", "tables.fitting"):  # else their imports are traced
         importlib.import_module(f"extreme_entropy.{module}")
     called, _ = traced(lambda: root.main(words, standalone_mode=False))
-    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 500
+    assert len({(file, name) for file, name in called if not name.endswith(">")}) <= 515

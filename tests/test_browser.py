@@ -9,6 +9,7 @@ EXTREME_ENTROPY_AXE may name another copy of axe.min.js.
 
 import os
 import shutil
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -899,7 +900,7 @@ def test_axe_would_find_a_planted_fault(open_page, every_page, axe):
 def test_twenty_classes_fit_a_screen_and_a_sheet_of_paper(open_page, every_page):
     """The matrix is no wider than its place, at 1100 pixels and on A4."""
     page = open_page(every_page["twenty classes"], width=1100)
-    wide = "(() => { const e = document.querySelector('.scroll');"
+    wide = "(() => { const e = document.querySelector('.scroll:has(.many)');"
     wide += " return [e.scrollWidth, e.clientWidth, e.querySelectorAll('tbody tr').length]; })()"
     needed, room, rows = page.evaluate(wide)
     assert needed <= room
@@ -951,12 +952,78 @@ def test_paper_has_the_choice_but_no_controls_and_no_cut_pictures(open_page, eve
     page.emulate_media(media="print")
     assert page.locator("button:visible, input:visible, select:visible").count() == 0
     broken = page.evaluate(
-        """() => [...document.querySelectorAll("figure, .card, table")]
+        """() => [...document.querySelectorAll("figure, .card, tr, .verdict, .many")]
           .filter((e) => getComputedStyle(e).breakInside !== "avoid").length"""
     )
     assert broken == 0
     sheets = page.pdf(format="A4", print_background=True).count(b"/Type /Page\n")
     assert 3 <= sheets <= 9
+
+
+PAPER = {"A4": (595, 842), "Letter": (612, 792)}  # in points
+
+
+@pytest.mark.skipif(not shutil.which("pdftoppm"), reason="pages are looked at by pdftoppm")
+@pytest.mark.parametrize("paper", PAPER)
+@pytest.mark.parametrize("kind", ["two classes", "twenty classes"])
+def test_printed_pages_are_filled(open_page, every_page, tmp_path, paper, kind):
+    """Each page but the last has ink far down, none in its margins, and the page its own size."""
+    page = open_page(every_page[kind])
+    page.pdf(path=tmp_path / "report.pdf", format=paper, print_background=True)
+    shrink = ["pdftoppm", "-gray", "-r", "36", tmp_path / "report.pdf", tmp_path / "sheet"]
+    subprocess.run(shrink, check=True)
+    sheets = sorted(tmp_path.glob("sheet*.pgm"))
+    assert 2 <= len(sheets) <= 7
+    for sheet in sheets:
+        head, size, _, pixels = sheet.read_bytes().split(b"\n", 3)
+        width, height = map(int, size.split())
+        assert head == b"P5"
+        assert np.allclose((width, height), np.array(PAPER[paper]) / 2, atol=1)
+        ink = np.frombuffer(pixels, np.uint8).reshape(height, width) < 200
+        assert not ink[:, :10].any()
+        assert not ink[:, -10:].any()
+        if sheet != sheets[-1]:
+            assert np.flatnonzero(ink.any(axis=1)).max() > 0.55 * height
+
+
+@pytest.mark.parametrize("kind", ["two classes", "twenty classes"])
+@pytest.mark.parametrize("width", [688, 714])
+def test_no_text_lies_on_another_on_paper(open_page, every_page, width, kind):
+    """Of all texts and tick labels, at the width of A4 and Letter without their margins."""
+    page = open_page(every_page[kind])
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": width, "height": 1000})
+    overlaps = page.evaluate(
+        """() => {
+          const texts = [];
+          const walker = document.createTreeWalker(document.querySelector("main"), 4);
+          while (walker.nextNode()) {
+            const node = walker.currentNode;
+            if (!node.data.trim() || node.parentElement.closest(".sr, script")) continue;
+            const range = document.createRange();
+            range.selectNodeContents(node);
+            for (const box of range.getClientRects()) {
+              if (box.width > 1 && box.height > 1) texts.push([node.data.trim(), box]);
+            }
+          }
+          const found = [];
+          texts.forEach(([a, p], i) => texts.slice(i + 1).forEach(([b, q]) => {
+            const x = Math.min(p.right, q.right) - Math.max(p.left, q.left);
+            const y = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
+            if (x > 2 && y > 0.4 * Math.min(p.height, q.height)) found.push([a, b, x, y]);
+          }));
+          return found;
+        }"""
+    )
+    assert overlaps == []
+
+
+@both_orders
+def test_the_class_to_be_found_is_the_accent(open_page, case):
+    """Whichever of the two comes first."""
+    page = open_page(report(case))
+    colour = "getComputedStyle(document.querySelector('#headline .name')).color"
+    assert page.evaluate(colour) == "rgb(181, 72, 0)"
 
 
 def test_two_columns_and_a_path_load_in_silence(open_page):

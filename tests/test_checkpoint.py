@@ -34,9 +34,8 @@ from extreme_entropy import (
 )
 from extreme_entropy.drawing.settings import DRAWING
 from extreme_entropy.errors import FileFormatError, InputError
-from extreme_entropy.estimators import arrow
 from extreme_entropy.estimators.base import EntropyClassifier
-from extreme_entropy.estimators.batches import BatchSettings
+from extreme_entropy.estimators.batches import BatchSettings, batches_of
 from extreme_entropy.files import workplace
 
 KILLS = {"EEM": 20, "forest": 8}
@@ -538,7 +537,7 @@ def test_rows_read_in_small_steps_come_together_in_their_order(columns, tmp_path
     for i in range(3):
         pa.parquet.write_table(columns.slice(i * 2_000, 2_000), tmp_path / f"{i}.parquet")
     settings = BatchSettings(arrow_rows=rows)
-    given = arrow.batches_of(pa.dataset.dataset(tmp_path), "label", settings)
+    given = batches_of(pa.dataset.dataset(tmp_path), "label", settings)
     X, y = zip(*given, strict=True)
     np.testing.assert_array_equal(np.concatenate(y), columns["label"].to_numpy())
     x1 = np.concatenate([part.column("x1").to_numpy() for part in X])

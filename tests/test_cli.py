@@ -55,7 +55,7 @@ def test_an_unknown_command_is_an_error_without_a_traceback():
     command = [sys.executable, "-c", "from extreme_entropy.cli import main; main()", "fly"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "No such command" in done.stderr
+    assert "The first word must be a command" in done.stderr
     assert "Traceback" not in done.stderr
 
 

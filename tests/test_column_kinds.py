@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier, load
 from extreme_entropy.columns.kind import ColumnKind
 from extreme_entropy.columns.kinds import KINDS
 from extreme_entropy.columns.number import Number
@@ -145,3 +146,37 @@ def test_without_its_line_an_angle_is_a_number():
     frame, y = winds()
     fitted = EEMClassifier(30, random_state=0).fit(frame, y)
     assert fitted.feature_map_.encoding.names(["wind", "x"]) == ["wind", "x"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.IdentifierWarning")
+@pytest.mark.filterwarnings("ignore::extreme_entropy.errors.NumberWarning")
+def test_columns_of_all_kinds_can_stand_in_any_order(seed):
+    """A model of such a frame is saved, loaded, explained, and gives the same answers."""
+    rng = np.random.default_rng(seed)
+    n = 120
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(rng.integers(0, 700, n), "D")
+    words = rng.choice(["late", "early", "broken", "fine", "parcel", "again"], (n, 5))
+    columns = {
+        "number": rng.normal(size=n),
+        "gaps": np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n)),
+        "flag": rng.random(n) < 0.5,
+        "day": days,
+        "day in text": days.strftime("%Y-%m-%d"),
+        "price in text": [f"${value:.2f}" for value in rng.normal(size=n)],
+        "for how long": pd.to_timedelta(rng.integers(1, 99, n), "h"),
+        "few": rng.choice(["a", "b", "c"], n),
+        "many": [f"shop {i}" for i in rng.integers(0, 40, n)],
+        "note": [f"{' '.join(row)} {i}" for i, row in enumerate(words)],
+        "empty": np.full(n, np.nan),
+        "key": [f"id{i:04}" for i in range(n)],
+    }
+    names = rng.permutation(list(columns))
+    X, y = pd.DataFrame({name: columns[name] for name in names}), rng.integers(0, 2, n)
+    classifier = ExtremeEntropyClassifier(n_landmarks=10, random_state=0).fit(X, y)
+    file = BytesIO()
+    classifier.save(file)
+    again = load(file.getvalue())
+    np.testing.assert_array_equal(again.predict_proba(X), classifier.predict_proba(X))
+    assert classifier.explain(X).shape == X.shape
+    assert classifier.feature_importances_[list(names).index("empty")] == 0

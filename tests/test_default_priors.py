@@ -248,8 +248,7 @@ def test_votes_are_those_of_probabilities_by_hand(kind):
 def test_stacks_are_those_of_probabilities_by_hand(kind):
     X, X_new, y, _ = table()
     stacks = [
-        StackingClassifier([("one", one)], cv=3, stack_method="predict_proba").fit(X, y)
-        for one in (kind, by_hand(kind, y))
+        StackingClassifier([("one", one)], cv=3).fit(X, y) for one in (kind, by_hand(kind, y))
     ]
     assert_same_answers(*stacks, X_new, atol=1e-2)
     assert abs(stacks[0].predict_proba(X_new)[:, 1].mean() - y.mean()) < 0.02
@@ -259,10 +258,7 @@ def test_stacks_are_those_of_probabilities_by_hand(kind):
 def test_tuned_thresholds_are_those_of_probabilities_by_hand(kind):
     """Thresholds are on probabilities; the best for balanced accuracy is near the frequency."""
     X, X_new, y, _ = table()
-    tuned = [
-        TunedThresholdClassifierCV(one, cv=3, response_method="predict_proba").fit(X, y)
-        for one in (kind, by_hand(kind, y))
-    ]
+    tuned = [TunedThresholdClassifierCV(one, cv=3).fit(X, y) for one in (kind, by_hand(kind, y))]
     a, b = (one.best_threshold_ for one in tuned)
     assert a == pytest.approx(b, abs=1e-3)
     assert a < 0.25

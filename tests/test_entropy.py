@@ -8,7 +8,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import dblquad, quad
-from scipy.stats import multivariate_normal
+from scipy.stats import (
+    beta,
+    expon,
+    laplace,
+    logistic,
+    multivariate_normal,
+    norm,
+    t,
+    uniform,
+)
 
 from extreme_entropy.entropy import (
     cauchy_schwarz_divergence,
@@ -127,6 +136,20 @@ def test_the_papers_printed_form_is_not_the_integral():
     assert cauchy_schwarz_divergence(*PAPERS_EXAMPLE) == pytest.approx(1.9103, abs=5e-5)
     # It is no divergence at all: it is negative where the two Gaussians coincide.
     assert _printed(0, 1, 0, 1) < -0.2
+
+
+@pytest.mark.parametrize(
+    "other",
+    [uniform(-1, 2), laplace(0.3, 2), logistic(), norm(1, 3), beta(0.5, 0.5), t(5), expon()],
+    ids=lambda other: other.dist.name,
+)
+def test_a_gaussian_has_the_largest_entropy_of_its_variance(other):
+    """The paper's first remark: −∫f ln g = H(g) for the Gaussian g of f's mean and variance."""
+    gaussian = norm(other.mean(), other.std())
+    cross = -other.expect(gaussian.logpdf)
+    assert cross == pytest.approx(gaussian.entropy(), rel=1e-6)
+    gap = float(cross - other.entropy())  # Kullback and Leibler's divergence
+    assert gap == pytest.approx(0, abs=1e-9) if other.dist.name == "norm" else gap > 0.01
 
 
 def test_the_papers_first_line_is_half_of_its_divergence():

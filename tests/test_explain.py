@@ -381,7 +381,6 @@ def test_the_typical_row_belongs_to_the_feature_map(classifier, tmp_path):
     if ours.scale != "standard":  # whose means owe their last bits to the order
         assert np.array_equal(again.typical, phi.typical)
     assert np.array_equal(phi.first(7).typical, phi.typical)
-    assert np.array_equal(phi.in_precision(np.dtype(np.float32)).typical, phi.typical)
     size = {"n_hidden": 7} if isinstance(ours, EEMClassifier) else {"n_landmarks": 7}
     smaller = clone(ours).set_params(**size).fit(X, y).feature_map_
     assert np.array_equal(smaller.typical, phi.typical)

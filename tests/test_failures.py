@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from extreme_entropy import EEMClassifier
 from extreme_entropy.cli.root import root
-from extreme_entropy.columns.text import Column
+from extreme_entropy.columns.text import LONGEST, Column
 from extreme_entropy.errors import InputError
 from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.limits import ReadingLimits
@@ -142,14 +142,14 @@ def test_names_of_a_wide_table_are_gone_through_once(tmp_path):
 def test_long_text_is_kept_short_and_told_apart(kind, tmp_path):
     """Cells that differ in their last character only remain two categories."""
     n = 100
-    cells = ["word " * 4000 + "ab"[i % 2] for i in range(n)]
+    cells = ["word " * LONGEST + "ab"[i % 2] for i in range(n)]
     rows = pa.table({"x": cells, "z": np.arange(n) % 7, "y": np.where(np.arange(n) % 2, "u", "v")})
     path = tmp_path / f"a.{kind}"
     write_table(path, rows.to_batches(), rows.schema)
     batches = list(open_table(path).batches(["x"]))
     kept = [cell for batch in batches for cell in batch.column("x").to_pylist()]
     assert len(set(kept)) == 2
-    assert max(map(len, kept)) < 256
+    assert max(map(len, kept)) < LONGEST / 4
     model = fit_table(open_table(path), FitRequest("y", model="eem", size=10))
     answers = model.classifier.predict(model.read(rows))  # as cells came, not from a file
     assert answers.tolist() == rows["y"].to_pylist()

@@ -1,22 +1,29 @@
 """Free text is read: its words are evidence, counted by class and fold, frozen with φ."""
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 from onnxruntime import InferenceSession
 
 from extreme_entropy import ExtremeEntropyClassifier, load
+from extreme_entropy.cli.root import root
 from extreme_entropy.columns.category import SETTINGS as CATEGORIES
 from extreme_entropy.columns.category import Category
 from extreme_entropy.columns.cells import Cells, ValueProfile
 from extreme_entropy.columns.statistics import N_FOLDS
 from extreme_entropy.columns.unused import Identifier
 from extreme_entropy.columns.words import FreeText, as_small, spellings, words_of
+from extreme_entropy.errors import NumberWarning
 from extreme_entropy.features.content import folds_of
+from extreme_entropy.tables.model import TableModel
+from extreme_entropy.tables.reading import open_table
 
 N = 400
 VOCABULARY = ["arrived", "cheap", "good", "Refund", "cup", "12", "naïve", "STRASSE", "iPhone"]
@@ -178,6 +185,60 @@ def test_a_column_that_the_user_calls_categorical_stays_one():
     X, y = notes()
     classifier = fitted(X, y, categorical_features=["note"])
     assert isinstance(kind_of(classifier), Category)
+
+
+def fitted_by_command(folder, table, *options):
+    table.to_csv(folder / "a.csv", index=False)
+    words = ["fit", folder / "a.csv", "--target", "y", "--no-baseline", *options]
+    result = CliRunner().invoke(root, list(map(str, [*words, "-o", folder / "m.eem"])))
+    assert result.exit_code == 0, result.output
+    return TableModel.load(folder / "m.eem")
+
+
+@pytest.mark.parametrize("options", [(), ("--text", "note")])
+def test_files_and_frames_give_the_same_model_to_the_last_bit(options, tmp_path):
+    """As `read_csv` returns them: with text, dates, numbers with signs, and gaps."""
+    X, y = notes()
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(np.arange(N) * 37 % 300, "D")
+    table = X.assign(
+        day=days.strftime("%d.%m.%Y"),
+        price=[f"${1000 + i * 7919 % 5003:,}" for i in range(N)],
+        size=["?" if i % 50 == 3 else str(i * 31 % 17) for i in range(N)],
+        town=[f"town {i % 5}" for i in range(N)],
+        y=y,
+    )
+    model = fitted_by_command(tmp_path, table, *options)
+    frame = pd.read_csv(tmp_path / "a.csv").drop(columns="y")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumberWarning)
+        empty = (
+            ExtremeEntropyClassifier(**model.classifier.get_params()).partial_fit(frame, y).twin()
+        )
+    ours = empty.partial_fit(frame, y)
+    assert [type(kind).__name__ for kind in ours.feature_map_.encoding.table_kinds] == [
+        *("Number", "FreeText", "TextDate", "TextNumber", "TextNumber", "Category")
+    ]
+    [batch] = open_table(tmp_path / "a.csv").batches()
+    theirs = model.classifier.predict_proba(model.read(batch))
+    np.testing.assert_array_equal(ours.predict_proba(frame), theirs)
+
+
+def test_the_option_text_makes_words_of_a_cell_count(tmp_path):
+    """Two words a cell would be a name, which is left out."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, N)
+    first = np.where(rng.random(N) < 0.9, np.where(y == 1, "dr", "mr"), "ms")
+    table = pd.DataFrame({"a": rng.normal(size=N), "name": first, "y": y})
+    table["name"] += [f" {i}x" for i in range(N)]
+    assert "name" in fitted_by_command(tmp_path, table).columns.dropped
+    model = fitted_by_command(tmp_path, table, "--text", "name")
+    kind = kind_of(model.classifier)
+    assert isinstance(kind, FreeText)
+    assert {"dr", "mr"} <= {*kind.words}
+    codes = table.assign(name=[f"{i % 30:03}" for i in range(N)])
+    assert isinstance(
+        kind_of(fitted_by_command(tmp_path, codes, "--text", "name").classifier), Category
+    )
 
 
 def test_only_words_of_some_rows_but_not_of_nearly_all_are_known():

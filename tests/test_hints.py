@@ -113,3 +113,23 @@ def test_repeated_rows_are_pointed_out(rng):
     assert not any("equal to another" in hint for hint in hints(once, labels, np.arange(10)))
     few = pa.table({"z": rng.integers(0, 3, 300)})
     assert not any("equal to another" in hint for hint in hints(few, labels, np.arange(10)))
+
+
+def test_whole_numbers_that_look_like_codes_are_pointed_out(rng):
+    """Not years, scores, amounts in round steps, fractions or numbers that hardly repeat."""
+    n = 600
+    y = rng.integers(0, 2, n)
+    codes = rng.choice(rng.choice(np.arange(10_000, 99_999), 30, replace=False), n)
+    others = {
+        "year": 1990 + rng.integers(0, 30, n),
+        "price": 1000 * rng.integers(10, 99, n),
+        "mileage": rng.integers(10_000, 99_999, n),
+        "count": rng.integers(0, 50, n),
+        "share": rng.choice(rng.uniform(100, 900, 30), n),
+        "few": rng.choice([100, 999], n),
+    }
+    floats = {name: values.astype(float) for name, values in others.items()}
+    assert not [hint for hint in hints_on(y, **floats) if "look like codes" in hint]
+    [hint] = [h for h in hints_on(y, zip=codes.astype(float), **floats) if "look like codes" in h]
+    assert hint.startswith("Whole numbers that look like codes: 'zip'. ")
+    assert hint.endswith("--category zip")

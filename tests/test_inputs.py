@@ -21,7 +21,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils._param_validation import InvalidParameterError
 
-from extreme_entropy import EEKMClassifier, EEMClassifier
+from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.errors import InputError
 
 ACTIVATIONS = ["mixed", "sig", "nsig", "rbf", "tanimoto", "sorensen", "relu"]
@@ -42,9 +42,13 @@ LAYERS = {
     **{f"k {k}": EEKMClassifier(20, kernel=k, random_state=0) for k in KERNELS},
     "own kernel": EEKMClassifier(20, kernel=rational, random_state=0),
 }
-every_layer = pytest.mark.parametrize("machine", LAYERS.values(), ids=LAYERS)
+every_layer = pytest.mark.parametrize("classifier", LAYERS.values(), ids=LAYERS)
+DEFAULT = ExtremeEntropyClassifier(n_landmarks=30, random_state=0)
 BOTH = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
-both = pytest.mark.parametrize("machine", BOTH, ids=["EEM", "EEKM"])
+both = pytest.mark.parametrize("classifier", BOTH, ids=["EEM", "EEKM"])
+# Of each kind one, and one that holds a function of the user's.
+KINDS = {"default": DEFAULT, "EEM": BOTH[0], "own kernel": LAYERS["own kernel"]}
+every_kind = pytest.mark.parametrize("classifier", KINDS.values(), ids=KINDS)
 
 
 def table(n=160, d=5, n_classes=2, seed=9):
@@ -78,16 +82,15 @@ every_frame = pytest.mark.parametrize("frame", [pandas_frame, polars_frame])
 
 
 @every_frame
-@both
-def test_frames_give_what_arrays_give_and_keep_their_names(machine, frame):
+def test_frames_give_what_arrays_give_and_keep_their_names(frame):
     """Names are remembered in order, through fit, batches and twins."""
     X, y = table()
-    ours, theirs = clone(machine).fit(frame(X), y), clone(machine).fit(X, y)
+    ours, theirs = clone(DEFAULT).fit(frame(X), y), clone(DEFAULT).fit(X, y)
     assert_same_answers(ours, theirs, frame(X), X)
     assert ours.feature_names_in_.tolist() == NAMES
     assert ours.twin().feature_names_in_.tolist() == NAMES
     assert not hasattr(theirs, "feature_names_in_")
-    assert clone(machine).partial_fit(frame(X), y).feature_names_in_.tolist() == NAMES
+    assert clone(DEFAULT).partial_fit(frame(X), y).feature_names_in_.tolist() == NAMES
 
 
 @every_frame
@@ -95,22 +98,22 @@ def test_frames_give_what_arrays_give_and_keep_their_names(machine, frame):
 def test_columns_of_another_order_or_name_are_refused(frame, names):
     """A frame whose columns moved must not be answered silently."""
     X, y = table()
-    machine = EEMClassifier(20, random_state=0).fit(frame(X), y)
+    classifier = clone(DEFAULT).fit(frame(X), y)
     wrong = frame(X, names)
-    for ask in (machine.predict, machine.project, machine.predict_proba):
+    for ask in (classifier.predict, classifier.project, classifier.predict_proba):
         with pytest.raises(ValueError, match="feature names"):
             ask(wrong)
-    for learn in (machine.partial_fit, machine.forget, machine.twin().fit):
+    for learn in (classifier.partial_fit, classifier.forget, classifier.twin().fit):
         with pytest.raises(ValueError, match="feature names"):
             learn(wrong, y)
 
 
-def test_an_array_for_a_machine_of_named_columns_is_warned_about():
+def test_an_array_for_a_classifier_of_named_columns_is_warned_about():
     """The order of the columns cannot be checked then."""
     X, y = table()
-    machine = EEMClassifier(20, random_state=0).fit(pandas_frame(X), y)
+    classifier = clone(DEFAULT).fit(pandas_frame(X), y)
     with pytest.warns(UserWarning, match="valid feature names"):
-        machine.predict(X)
+        classifier.predict(X)
 
 
 @every_frame
@@ -122,9 +125,9 @@ def test_columns_of_words_are_categories_unless_there_are_none(frame):
         words["age"] = np.where(X[:, 0] > 1, "old", "young")
     else:
         words = words.with_columns(pl.lit("old").alias("age"))
-    EEMClassifier(20).fit(words, y).predict(words)
+    clone(DEFAULT).fit(words, y).predict(words)
     with pytest.raises(ValueError, match="'age'"):
-        EEMClassifier(20, categorical_features=None).fit(words, y)
+        clone(DEFAULT).set_params(categorical_features=None).fit(words, y)
 
 
 def test_columns_of_several_types_work():
@@ -133,10 +136,10 @@ def test_columns_of_several_types_work():
     frame = pandas_frame(X)
     frame["visits"] = (X[:, 4] * 10).astype(int)
     frame["age"] = X[:, 0] > 1
-    machine = EEMClassifier(20, random_state=0).fit(frame, y)
+    classifier = clone(DEFAULT).fit(frame, y)
     plain = frame.to_numpy(dtype=float)
-    theirs = EEMClassifier(20, random_state=0).fit(plain, y)
-    assert_same_answers(machine, theirs, frame, plain)
+    theirs = clone(DEFAULT).fit(plain, y)
+    assert_same_answers(classifier, theirs, frame, plain)
 
 
 @pytest.mark.parametrize(
@@ -152,16 +155,15 @@ def test_columns_of_several_types_work():
     ],
     ids=["str", "object", "bool", "int", "uint8", "float", "pandas"],
 )
-@both
-def test_labels_of_any_kind_come_back_as_they_were(machine, labels):
+def test_labels_of_any_kind_come_back_as_they_were(labels):
     """predict answers in the labels and the type of y; the sorted second is positive."""
     X, y = table()
-    fitted = clone(machine).fit(X, labels[y])
+    fitted = clone(DEFAULT).fit(X, labels[y])
     answer = fitted.predict(X)
     assert fitted.classes_.tolist() == labels.tolist()
     assert answer.dtype == fitted.classes_.dtype
     assert (answer == labels[y]).mean() > 0.7
-    theirs = clone(machine).fit(X, y)
+    theirs = clone(DEFAULT).fit(X, y)
     np.testing.assert_array_equal(fitted.decision_function(X), theirs.decision_function(X))
 
 
@@ -169,22 +171,28 @@ def test_labels_of_any_kind_come_back_as_they_were(machine, labels):
 def test_labels_may_come_as_a_series_or_list(series):
     """y as pandas, polars or Python have it."""
     X, y = table()
-    ours = EEMClassifier(20, random_state=0).fit(X, series(["no" if v else "yes" for v in y]))
+    ours = clone(DEFAULT).fit(X, series(["no" if v else "yes" for v in y]))
     assert ours.classes_.tolist() == ["no", "yes"]
     assert (ours.predict(X) == np.where(y, "no", "yes")).mean() > 0.7
 
 
 # -------------------------------------------------------------------- sparse rows
 
-SPARSE = {
-    f.__name__: f
-    for f in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array, sp.coo_matrix, sp.coo_array)
-}
+SPARSE = [sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array, sp.coo_matrix, sp.coo_array]
 
 
-@pytest.mark.parametrize("form", SPARSE.values(), ids=SPARSE)
+def assert_sparse_is_dense(classifier, form):
+    """The same φ, folds, scaling and answers, however zeros are stored."""
+    X, y = table()
+    np.testing.assert_array_equal(form(X).toarray(), X)
+    ours, theirs = clone(classifier).fit(form(X), y), clone(classifier).fit(X, y)
+    assert np.array_equal(ours.summary_.counts, theirs.summary_.counts)
+    assert_same_answers(ours, theirs, form(X), X)
+    np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
+
+
 @pytest.mark.parametrize(
-    "machine",
+    "classifier",
     [
         *BOTH,
         EEMClassifier(30, activation="tanimoto", scale=None, random_state=0),
@@ -193,13 +201,8 @@ SPARSE = {
     ],
     ids=["EEM", "EEKM", "tanimoto", "standard", "k tanimoto"],
 )
-def test_sparse_rows_give_what_dense_rows_give(machine, form):
-    """The same φ, folds, scaling and answers, however zeros are stored."""
-    X, y = table()
-    ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert np.array_equal(ours.summary_.counts, theirs.summary_.counts)
-    assert_same_answers(ours, theirs, form(X), X)
-    np.testing.assert_array_equal(ours.predict(form(X)), theirs.predict(X))
+def test_sparse_rows_give_what_dense_rows_give_in_every_layer(classifier):
+    assert_sparse_is_dense(classifier, sp.csr_array)
 
 
 def doubled(X):
@@ -227,15 +230,12 @@ def unsorted(X):
     return backwards
 
 
-@pytest.mark.parametrize("form", [doubled, with_stored_zeros, unsorted])
-@both
-def test_untidy_sparse_rows_give_what_dense_rows_give(machine, form):
-    """Stored zeros, unsorted columns and entries in parts are the same rows."""
-    X, y = table()
-    np.testing.assert_array_equal(form(X).toarray(), X)
-    ours, theirs = clone(machine).fit(form(X), y), clone(machine).fit(X, y)
-    assert np.array_equal(ours.summary_.counts, theirs.summary_.counts)
-    assert_same_answers(ours, theirs, form(X), X)
+@pytest.mark.parametrize(
+    "form", [*SPARSE, doubled, with_stored_zeros, unsorted], ids=lambda form: form.__name__
+)
+def test_sparse_rows_give_what_dense_rows_give_in_every_form(form):
+    """Also with stored zeros, unsorted columns and entries in parts."""
+    assert_sparse_is_dense(DEFAULT, form)
 
 
 @pytest.mark.parametrize("scale", [None, "minmax"])
@@ -249,10 +249,10 @@ def test_a_large_sparse_table_is_never_made_dense(scale):
     )
     X.sum_duplicates()
     y = (X[:, [0]].toarray()[:, 0] > 0) | (rng.random(n) < 0.3)
-    machine = EEMClassifier(5, activation="rbf", scale=scale, ridge=0.0, random_state=0)
+    classifier = EEMClassifier(5, activation="rbf", scale=scale, ridge=0.0, random_state=0)
     tracemalloc.start()
     try:
-        machine.fit(X, y).predict(X)
+        classifier.fit(X, y).predict(X)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -263,14 +263,15 @@ def test_a_large_sparse_table_is_never_made_dense(scale):
 
 
 @every_layer
-def test_single_precision_stays_single_in_every_layer(machine):
+def test_single_precision_stays_single_in_every_layer(classifier):
     """Scaling, layer and whitening of float32 rows answer in float32."""
     X, y = table()
     X = X.astype(np.float32)
-    phi = clone(machine).fit(X, y).feature_map_.in_precision(X.dtype)
-    assert phi.scaling(X).dtype == np.float32
-    assert phi.only().parts[0].layer(phi.scaling(X)).dtype == np.float32
-    assert phi(X).dtype == np.float32
+    phi = clone(classifier).fit(X, y).feature_map_
+    Z, features = phi.scaled(X), phi.only().in_precision(X.dtype)
+    assert Z.dtype == np.float32
+    assert features.parts[0].layer(Z).dtype == np.float32
+    assert features(Z).dtype == np.float32
 
 
 def test_single_precision_rows_reach_the_layer_in_single_precision():
@@ -282,17 +283,17 @@ def test_single_precision_rows_reach_the_layer_in_single_precision():
         return waves(Z, weights, biases)
 
     X, y = table()
-    machine = EEMClassifier(20, activation=spy, random_state=0)
-    machine.fit(X.astype(np.float32), y).predict_proba(X.astype(np.float32))
+    classifier = EEMClassifier(20, activation=spy, random_state=0)
+    classifier.fit(X.astype(np.float32), y).predict_proba(X.astype(np.float32))
     assert seen == {np.dtype(np.float32)}
 
 
 @every_layer
-def test_single_precision_answers_as_double_does(machine):
+def test_single_precision_answers_as_double_does(classifier):
     """float32 rows cost digits, not decisions; summaries and answers are double."""
     X, y = table()
     single = X.astype(np.float32)
-    ours, theirs = clone(machine).fit(single, y), clone(machine).fit(single.astype(float), y)
+    ours, theirs = clone(classifier).fit(single, y), clone(classifier).fit(single.astype(float), y)
     assert ours.decision_function(single).dtype == np.float64
     assert all(
         cell.scatter.dtype == np.float64 for row in ours.summary_.leaves[0].cells for cell in row
@@ -302,22 +303,20 @@ def test_single_precision_answers_as_double_does(machine):
     assert (ours.predict(single) == theirs.predict(single.astype(float))).mean() > 0.98
 
 
-@both
-def test_a_machine_answers_in_either_precision(machine):
-    """A machine fitted on double answers single rows, and the other way round."""
+def test_a_classifier_answers_in_either_precision():
+    """A classifier fitted on double answers single rows, and the other way round."""
     X, y = table()
     single = X.astype(np.float32)
-    fitted = clone(machine).fit(X, y)
+    fitted = clone(DEFAULT).fit(X, y)
     np.testing.assert_allclose(fitted.predict_proba(single), fitted.predict_proba(X), atol=0.02)
 
 
-@both
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-def test_answers_in_chunks_equal_answers_row_by_row(machine, dtype):
+def test_answers_in_chunks_equal_answers_row_by_row(dtype):
     """More rows than a chunk holds are answered as each would be alone."""
     X, y = table(n=17_500)
     X = X.astype(dtype)
-    fitted = clone(machine).fit(X[:300], y[:300])
+    fitted = clone(DEFAULT).fit(X[:300], y[:300])
     all_at_once = fitted.decision_function(X)
     some = np.r_[0:40, 16_370:16_400, 17_480:17_500]
     alone = np.concatenate([fitted.decision_function(X[i : i + 1]) for i in some])
@@ -325,18 +324,17 @@ def test_answers_in_chunks_equal_answers_row_by_row(machine, dtype):
     np.testing.assert_allclose(all_at_once[some], alone, rtol=0, atol=tolerance)
 
 
-@both
-def test_how_rows_lie_in_memory_does_not_matter(machine, tmp_path):
+def test_how_rows_lie_in_memory_does_not_matter(tmp_path):
     """Read-only, Fortran-ordered, strided and memory-mapped rows are only read."""
     X, y = table()
-    expected = clone(machine).fit(X, y).decision_function(X)
+    expected = clone(DEFAULT).fit(X, y).decision_function(X)
     np.save(tmp_path / "rows.npy", X)
     fixed, labels = X.copy(), y.copy()
     fixed.flags.writeable = labels.flags.writeable = False
     strided = np.repeat(X, 2, axis=0)[::2]
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
     for rows in (fixed, np.asfortranarray(X), strided, mapped, X.tolist(), X.astype(">f8")):
-        ours = clone(machine).fit(rows, labels)
+        ours = clone(DEFAULT).fit(rows, labels)
         np.testing.assert_allclose(ours.decision_function(rows), expected, rtol=1e-9, atol=1e-9)
     np.testing.assert_array_equal(fixed, X)
 
@@ -349,22 +347,21 @@ def test_fitting_and_asking_leave_the_rows_as_they_were(scale, dtype):
     X = X.astype(dtype)
     before = X.copy()
     weight = np.ones(len(y))
-    for machine in (
+    for classifier in (
         EEMClassifier(20, scale=scale, random_state=0),
         EEKMClassifier(20, kernel="linear", scale=scale, random_state=0),
     ):
-        machine.fit(X, y, sample_weight=weight).predict(X)
+        classifier.fit(X, y, sample_weight=weight).predict(X)
         np.testing.assert_array_equal(X, before)
         assert (weight == 1).all()
 
 
-@both
 @pytest.mark.parametrize("dtype", [np.int64, np.uint8, bool, np.int16])
-def test_integers_are_numbers(machine, dtype):
+def test_integers_are_numbers(dtype):
     """Whole numbers of any width give what they give as floats."""
     X, y = table()
     whole = (X > 1).astype(dtype) if dtype is bool else (X * 4).astype(dtype)
-    ours, theirs = clone(machine).fit(whole, y), clone(machine).fit(whole.astype(float), y)
+    ours, theirs = clone(DEFAULT).fit(whole, y), clone(DEFAULT).fit(whole.astype(float), y)
     a, b = ours.decision_function(whole), theirs.decision_function(whole.astype(float))
     np.testing.assert_array_equal(a, b)
 
@@ -372,15 +369,15 @@ def test_integers_are_numbers(machine, dtype):
 # -------------------------------------------------------------------- copies and tools
 
 
-@every_layer
+@every_kind
 @pytest.mark.parametrize(
     "duplicate",
     [copy.copy, copy.deepcopy, lambda m: pickle.loads(pickle.dumps(m))],  # noqa: S301 (our bytes)
 )
-def test_copies_answer_as_the_original(machine, duplicate):
+def test_copies_answer_as_the_original(classifier, duplicate):
     """copy, deepcopy and pickle keep every bit, and the copy learns on its own."""
     X, y = table()
-    fitted = clone(machine).fit(X, y)
+    fitted = clone(classifier).fit(X, y)
     expected = fitted.decision_function(X)
     other = duplicate(fitted)
     np.testing.assert_array_equal(other.decision_function(X), expected)
@@ -389,11 +386,11 @@ def test_copies_answer_as_the_original(machine, duplicate):
     np.testing.assert_array_equal(fitted.decision_function(X), expected)
 
 
-@every_layer
-def test_a_clone_is_unfitted_and_fits_to_the_same_machine(machine):
+@every_kind
+def test_a_clone_is_unfitted_and_fits_to_the_same_classifier(classifier):
     """clone keeps the parameters and nothing else."""
     X, y = table()
-    fitted = clone(machine).fit(X, y)
+    fitted = clone(classifier).fit(X, y)
     again = clone(fitted)
     assert not hasattr(again, "classes_")
     a, b = again.fit(X, y).decision_function(X), fitted.decision_function(X)
@@ -403,35 +400,33 @@ def test_a_clone_is_unfitted_and_fits_to_the_same_machine(machine):
 def test_a_clone_draws_its_own_phi():
     """Only a twin keeps φ; the clone of another classifier is a new one."""
     X, y = table()
-    fitted = EEMClassifier(20, random_state=0).fit(X, y)
-    ours, theirs = clone(fitted).fit(X * 3, y), EEMClassifier(20, random_state=0).fit(X * 3, y)
+    fitted = clone(DEFAULT).fit(X, y)
+    ours, theirs = clone(fitted).fit(X * 3, y), clone(DEFAULT).fit(X * 3, y)
     a, b = ours.decision_function(X * 3), theirs.decision_function(X * 3)
     np.testing.assert_array_equal(a, b)
 
 
-@both
-def test_the_tools_of_scikit_learn_work(machine):
+def test_the_tools_of_scikit_learn_work():
     """Grid search, pipelines, calibration and cross-validation take the machines as they are."""
     X, y = table()
-    size = "n_hidden" if hasattr(machine, "n_hidden") else "n_landmarks"
-    grid = GridSearchCV(machine, {size: [5, 15], "decision": ["paper", "cross-fitted"]}, cv=3)
+    grid = GridSearchCV(DEFAULT, {"n_landmarks": [5, 15]}, cv=3)
     assert grid.fit(X, y).best_score_ > 0.7
-    pipeline = make_pipeline(StandardScaler(), clone(machine))
+    pipeline = make_pipeline(StandardScaler(), clone(DEFAULT))
     assert pipeline.fit(sp.csr_array(X).toarray(), y).score(X, y) > 0.7
-    calibrated = CalibratedClassifierCV(machine, cv=3).fit(X, y)
+    calibrated = CalibratedClassifierCV(DEFAULT, cv=3).fit(X, y)
     np.testing.assert_allclose(calibrated.predict_proba(X).sum(axis=1), 1)
-    assert cross_val_score(machine, X, y, cv=3, scoring="roc_auc").mean() > 0.8
+    assert cross_val_score(DEFAULT, X, y, cv=3, scoring="roc_auc").mean() > 0.8
 
 
 # -------------------------------------------------------------------- more than two classes
 
 
 @both
-@pytest.mark.parametrize("n_classes", [3, 5])
-def test_more_classes_have_a_column_each(machine, n_classes):
+@pytest.mark.parametrize("n_classes", [4])
+def test_more_classes_have_a_column_each(classifier, n_classes):
     """Probabilities sum to one, and the largest decision wins."""
     X, y = table(n_classes=n_classes)
-    fitted = clone(machine).fit(X, y)
+    fitted = clone(classifier).fit(X, y)
     p = fitted.predict_proba(X)
     np.testing.assert_allclose(p.sum(axis=1), 1, rtol=1e-12)
     assert ((p >= 0) & (p <= 1)).all()
@@ -456,16 +451,12 @@ def test_two_of_three_classes_are_told_apart_as_by_a_machine_of_the_two():
     np.testing.assert_allclose(three.variances_[line], pair.variances_, rtol=1e-8)
 
 
-@pytest.mark.parametrize(
-    "machine",
-    [EEMClassifier(200, random_state=0), EEKMClassifier(200, random_state=0)],
-    ids=["EEM", "EEKM"],
-)
-def test_digits_are_read(machine):
+def test_digits_are_read():
     """Ten classes of handwriting, more than 95 in 100 right on held-out rows."""
     X, y = load_digits(return_X_y=True)
     X, X_new, y, y_new = train_test_split(X, y, stratify=y, random_state=0)
-    assert machine.fit(X, y).score(X_new, y_new) > 0.95
+    classifier = ExtremeEntropyClassifier(n_landmarks=200, random_state=0).fit(X, y)
+    assert classifier.score(X_new, y_new) > 0.95
 
 
 # -------------------------------------------------------------------- settings
@@ -514,7 +505,7 @@ def test_the_papers_eekm_settings_are_the_papers():
 
 
 @pytest.mark.parametrize(
-    ("machine", "options"),
+    ("classifier", "options"),
     [
         (EEMClassifier(activation="tanh"), ["activation", "sig", "nsig", "rbf", "'tanh'"]),
         (EEMClassifier(scale="robust"), ["scale", "minmax", "standard", "quantile", "None"]),
@@ -533,12 +524,12 @@ def test_the_papers_eekm_settings_are_the_papers():
     ],
     ids=lambda case: "" if isinstance(case, list) else str(case)[:40],
 )
-def test_unknown_settings_are_refused_with_the_known_ones(machine, options):
+def test_unknown_settings_are_refused_with_the_known_ones(classifier, options):
     """The error names the parameter, what it may be and what came."""
     X, y = table(n=20)
     for verb in ("fit", "partial_fit"):
         with pytest.raises(InvalidParameterError) as error:
-            getattr(clone(machine), verb)(X, y)
+            getattr(clone(classifier), verb)(X, y)
         assert all(option in str(error.value) for option in options)
 
 
@@ -547,8 +538,8 @@ def test_unknown_settings_are_refused_with_the_known_ones(machine, options):
 
 def drawn(activation, d=7, n_hidden=400):
     X = np.random.default_rng(0).random((50, d))
-    machine = EEMClassifier.paper(activation, n_hidden, random_state=0)
-    return machine.fit(X, np.arange(50) % 2).feature_map_.only().parts[0].layer
+    classifier = EEMClassifier.paper(activation, n_hidden, random_state=0)
+    return classifier.fit(X, np.arange(50) % 2).feature_map_.only().parts[0].layer
 
 
 @pytest.mark.parametrize("activation", ["sig", "nsig", "rbf"])
@@ -599,11 +590,11 @@ def neuron(activation, layer, i, z):
 def test_layers_are_the_papers_formulas(activation):
     """φ of min-max scaled rows equals each neuron's formula, row by row."""
     X, y = table()
-    machine = EEMClassifier(9, activation=activation, scale="minmax", random_state=0).fit(X, y)
+    classifier = EEMClassifier(9, activation=activation, scale="minmax", random_state=0).fit(X, y)
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
-    layer = machine.feature_map_.only().parts[0].layer
+    layer = classifier.feature_map_.only().parts[0].layer
     naive = [[neuron(activation, layer, i, z) for i in range(9)] for z in Z]
-    np.testing.assert_allclose(machine.feature_map_(X), naive, rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(classifier.feature_map_(X), naive, rtol=1e-10, atol=1e-12)
 
 
 @pytest.mark.parametrize("activation", ["tanimoto", "sorensen", "relu"])
@@ -627,12 +618,12 @@ def test_neurons_drawn_from_the_data_are_its_rows(activation):
 def test_an_activation_of_ones_own_gets_scaled_rows_weights_and_biases():
     """φ is the callable's answer to Z, (h, d) weights and (h,) biases uniform on [0, 1]."""
     X, y = table()
-    machine = EEMClassifier(9, activation=waves, scale="minmax", random_state=0).fit(X, y)
-    layer = machine.feature_map_.only().parts[0].layer
+    classifier = EEMClassifier(9, activation=waves, scale="minmax", random_state=0).fit(X, y)
+    layer = classifier.feature_map_.only().parts[0].layer
     Z = (X - X.min(axis=0)) / (X.max(axis=0) - X.min(axis=0))
     assert layer.weights.shape == (9, 5)
     assert ((layer.weights >= 0) & (layer.weights <= 1)).all()
-    np.testing.assert_allclose(machine.feature_map_(X), waves(Z, layer.weights, layer.biases))
+    np.testing.assert_allclose(classifier.feature_map_(X), waves(Z, layer.weights, layer.biases))
 
 
 # -------------------------------------------------------------------- kernels and landmarks
@@ -652,10 +643,10 @@ def gram(kernel, A, B, gamma):
     return pairwise_kernels(A, B, kernel, **own)
 
 
-def landmarks_of(machine):
+def landmarks_of(classifier):
     """As rows of X, where these are not scaled."""
-    layer = machine.feature_map_.only().parts[0].layer
-    origin = getattr(machine.feature_map_.scaling, "origin", 0.0)
+    layer = classifier.feature_map_.only().parts[0].layer
+    origin = getattr(classifier.feature_map_.scaling, "origin", 0.0)
     if hasattr(layer, "columns"):
         return centres_of(layer) + origin
     return (layer.centres.T if hasattr(layer, "centres") else layer.landmarks) + origin
@@ -664,21 +655,21 @@ def landmarks_of(machine):
 def fit_kernel(kernel, n_landmarks=12, **parameters):
     X, y = table(n=60)
     X += np.random.default_rng(1).random(X.shape)
-    machine = EEKMClassifier(
+    classifier = EEKMClassifier(
         n_landmarks, kernel=kernel, gamma=0.7, scale=None, random_state=0, **parameters
     )
-    return machine.fit(X, y), X, y
+    return classifier.fit(X, y), X, y
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, rational])
 def test_kernels_are_scikit_learns(kernel):
     """The hidden layer is k(x, landmark) for rows of the data as landmarks."""
-    machine, X, _ = fit_kernel(kernel)
-    landmarks = landmarks_of(machine)
+    classifier, X, _ = fit_kernel(kernel)
+    landmarks = landmarks_of(classifier)
     assert all(np.isclose(row, X, rtol=1e-14).all(axis=1).any() for row in landmarks)
     expected = gram(kernel, X, landmarks, 0.7)
     np.testing.assert_allclose(
-        machine.feature_map_.only().parts[0].layer(machine.feature_map_.scaling(X)),
+        classifier.feature_map_.only().parts[0].layer(classifier.feature_map_.scaling(X)),
         expected,
         rtol=1e-9,
         atol=1e-12,
@@ -688,51 +679,51 @@ def test_kernels_are_scikit_learns(kernel):
 @pytest.mark.parametrize("kernel", [*KERNELS, rational])
 def test_features_multiply_to_the_nystrom_kernel(kernel):
     """φ(x)ᵀφ(y) = k(x, H) K_hh⁻¹ k(H, y)."""
-    machine, X, _ = fit_kernel(kernel)
-    H = landmarks_of(machine)
+    classifier, X, _ = fit_kernel(kernel)
+    H = landmarks_of(classifier)
     k = gram(kernel, X, H, 0.7)
     expected = k @ np.linalg.pinv(gram(kernel, H, H, 0.7), rcond=1e-10, hermitian=True) @ k.T
-    ours = machine.feature_map_(X) @ machine.feature_map_(X).T
+    ours = classifier.feature_map_(X) @ classifier.feature_map_(X).T
     np.testing.assert_allclose(ours, expected, atol=1e-6 * abs(expected).max())
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_with_every_row_a_landmark_features_multiply_to_the_kernel(kernel):
     """Nyström is exact when nothing is left out."""
-    machine, X, _ = fit_kernel(kernel, n_landmarks=60)
+    classifier, X, _ = fit_kernel(kernel, n_landmarks=60)
     expected = gram(kernel, X, X, 0.7)
-    ours = machine.feature_map_(X) @ machine.feature_map_(X).T
+    ours = classifier.feature_map_(X) @ classifier.feature_map_(X).T
     np.testing.assert_allclose(ours, expected, atol=1e-6 * abs(expected).max())
 
 
 def test_repeated_rows_are_one_landmark():
     """Duplicates never make K_hh singular: the landmarks are those of the distinct rows."""
-    machine, X, y = fit_kernel("rbf", n_landmarks=60)
-    again = clone(machine).set_params(n_landmarks=300)
+    classifier, X, y = fit_kernel("rbf", n_landmarks=60)
+    again = clone(classifier).set_params(n_landmarks=300)
     again.fit(np.repeat(X, 4, axis=0), np.repeat(y, 4))
-    np.testing.assert_array_equal(landmarks_of(again), landmarks_of(machine))
+    np.testing.assert_array_equal(landmarks_of(again), landmarks_of(classifier))
     assert len(np.unique(landmarks_of(again), axis=0)) == 60
 
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian", "tanimoto"])
 def test_eekm_is_the_papers_long_way(kernel):
     """With K_hh^{-1/2} unfolded, symmetric, and scikit-learn's Ledoit–Wolf, β is the same."""
-    machine, X, y = fit_kernel(kernel, decision="paper", ridge=0.0)
-    H = landmarks_of(machine)
+    classifier, X, y = fit_kernel(kernel, decision="paper", ridge=0.0)
+    H = landmarks_of(classifier)
     values, vectors = np.linalg.eigh(gram(kernel, H, H, 0.7))
     features = gram(kernel, X, H, 0.7) @ (vectors / np.sqrt(values)) @ vectors.T
     means = [features[y == c].mean(axis=0) for c in (0, 1)]
     covariance = sum(ledoit_wolf(features[y == c])[0] for c in (0, 1))
     direction = np.linalg.solve(covariance, means[1] - means[0])
     beta = 2 * direction / ((means[1] - means[0]) @ direction)
-    np.testing.assert_allclose(machine.project(X), features @ beta, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(classifier.project(X), features @ beta, rtol=1e-6, atol=1e-6)
 
 
 @every_layer
-def test_projections_are_beta_times_features(machine):
+def test_projections_are_beta_times_features(classifier):
     """`project`, which folds the whitening into β, equals βᵀφ(x)."""
     X, y = table()
-    fitted = clone(machine).fit(X, y)
+    fitted = clone(classifier).fit(X, y)
     expected = fitted.feature_map_(X) @ fitted.beta_
     np.testing.assert_allclose(fitted.project(X), expected, atol=1e-8 * abs(expected).max())
 
@@ -740,8 +731,8 @@ def test_projections_are_beta_times_features(machine):
 def test_projections_put_the_class_means_two_apart():
     """βᵀ(m₊ − m₋) = 2 on the training rows."""
     X, y = table()
-    for machine in BOTH:
-        line = clone(machine).fit(X, y).project(X)
+    for classifier in BOTH:
+        line = clone(classifier).fit(X, y).project(X)
         np.testing.assert_allclose(line[y == 1].mean() - line[y == 0].mean(), 2)
 
 
@@ -753,7 +744,7 @@ def test_labels_that_are_none_are_counted_and_refused(as_blocks, rng):
         da = pytest.importorskip("dask.array")
         X, y = da.from_array(X, chunks=(30, 2)), da.from_array(y, chunks=30)
     with pytest.raises(InputError, match="10 of 30 are None"):
-        EEMClassifier(5).fit(X, y)
+        clone(DEFAULT).fit(X, y)
 
 
 # -------------------------------------------------------------------- columns of objects
@@ -765,7 +756,7 @@ def test_times_kept_as_objects_are_those_of_their_place(rng):
     frame = pd.DataFrame({"when": hours, "wait": pd.to_timedelta(np.arange(200) % 13, "min")})
     frame["x"] = rng.normal(size=200)
     y = frame.when.dt.hour.between(9, 16).astype(int)
-    classifier = EEMClassifier(30, random_state=0).fit(frame, y)
+    classifier = clone(DEFAULT).fit(frame, y)
     expected = classifier.predict_proba(frame)
     as_objects = frame.astype({"when": object, "wait": object})
     np.testing.assert_array_equal(classifier.predict_proba(as_objects), expected)
@@ -793,7 +784,7 @@ def test_categories_of_large_whole_numbers_stay_apart(kind, rng):
         "arrow": lambda: pa.Table.from_pandas(frame),
     }[kind]()
     y = codes % 2
-    classifier = EEMClassifier(30, categorical_features=["id"], random_state=0).fit(given, y)
+    classifier = clone(DEFAULT).set_params(categorical_features=["id"]).fit(given, y)
     assert classifier.score(given, y) == 1
     assert classifier.score(frame.astype({"id": "category"}), y) == 1
 
@@ -806,7 +797,7 @@ def test_a_class_that_derives_from_a_data_frame_is_one(rng):
 
     frame = pd.DataFrame({"x": rng.normal(size=60), "word": list("abc") * 20})
     y = (frame.word == "a").astype(int)
-    classifier = EEMClassifier(10, random_state=0).fit(Own(frame), y)
+    classifier = clone(DEFAULT).fit(Own(frame), y)
     np.testing.assert_array_equal(classifier.predict(Own(frame)), classifier.predict(frame))
 
 
@@ -814,7 +805,7 @@ def test_a_class_that_derives_from_a_data_frame_is_one(rng):
 def test_columns_of_numbers_stay_columns_of_numbers(cells, rng):
     """Also where all columns were numbers, when scikit-learn would convert the others."""
     frame = pd.DataFrame(rng.normal(size=(60, 2)), columns=["a", "b"])
-    classifier = EEMClassifier(10, random_state=0).fit(frame, frame.a > 0)
+    classifier = clone(DEFAULT).fit(frame, frame.a > 0)
     with pytest.raises(InputError, match="Column 'a' must hold numbers"):
         classifier.predict(pd.DataFrame({"a": cells, "b": [1.0, 2.0, 3.0]}))
     objects = frame.astype(object)
@@ -824,4 +815,4 @@ def test_columns_of_numbers_stay_columns_of_numbers(cells, rng):
 def test_columns_of_one_name_are_refused_in_an_arrow_table(rng):
     table = pa.table([rng.normal(size=30), rng.normal(size=30)], names=["x", "x"])
     with pytest.raises(InputError, match="'x' comes 2 times"):
-        EEMClassifier(5).fit(table, np.arange(30) % 2)
+        clone(DEFAULT).fit(table, np.arange(30) % 2)

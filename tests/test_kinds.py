@@ -150,9 +150,19 @@ def test_text_that_looks_like_dates_is_named(tmp_path):
     column, note, _ = seen(tmp_path, [f"2020-{13 + i}-01" for i in range(60)])
     assert column == Column("x", "text")
     assert "looks like dates" in note
-    column, note, _ = seen(tmp_path, [f"{day:%d.%m.%Y}" for day in days()], name="a.parquet")
-    assert column == Column("x", "text")
-    assert note.endswith("--date x")
+
+
+def test_text_of_typed_files_is_read_like_any_other_unless_its_type_calls_it_categories(tmp_path):
+    """Whole numbers that somebody stored as text stay text."""
+    dates = [f"{day:%d.%m.%Y}" for day in days()]
+    column, note, _ = seen(tmp_path, dates, name="a.parquet")
+    assert (column, note) == (Column("x", "date", "dmy"), "")
+    codes = [str(1000 + i) for i in range(90)]
+    assert seen(tmp_path, codes, name="a.parquet")[0] == Column("x", "text")
+    coded = pa.table({"x": pa.array(dates).dictionary_encode(), "y": ["a", "b"] * 45})
+    pq.write_table(coded, tmp_path / "a.parquet")
+    found = profile(open_table(tmp_path / "a.parquet"), "y", (), 0)
+    assert found.columns.used == (Column("x", "text"),)
 
 
 def test_versions_and_words_are_no_dates(tmp_path):
@@ -172,16 +182,16 @@ def test_an_option_decides_how_a_column_is_read(tmp_path):
         assert (column, note) == (Column("x", kind), "")
         assert found.columns.read(found.sample.rows)["x"].to_pylist() == codes
     for name in ("a.csv", "a.parquet"):
-        amounts = [*(f"{i}.5" for i in range(60)), "1,234.5", "n. a.", "12 EUR"]
+        amounts = [*(f"{i}.5" for i in range(60)), "1,234.5", "n. a.", "12 EUR", "12-13"]
         column, note, found = seen(tmp_path, amounts, Asked("number"), name=name)
-        assert column == Column("x", "number", lenient=True)
+        assert column == Column("x", "number", lenient=True, unit="EUR")
         assert note == (
-            "Column 'x' holds numbers, but 2 cells are not, such as 'n. a.' in row 62 below the "
-            "header. Such cells count as missing."
+            "Column 'x' is read as numbers, such as '1,234.5' as 1234.5. But 2 cells are not, such "
+            "as 'n. a.' in row 62 below the header. Such cells count as missing."
         )
         assert found.missing == {"x": 2}
         read = found.columns.read(found.sample.rows)["x"].to_pylist()
-        assert read == [*(i + 0.5 for i in range(60)), 1234.5, None, None]
+        assert read == [*(i + 0.5 for i in range(60)), 1234.5, None, 12, None]
 
 
 def test_whole_numbers_are_dates_if_an_option_says_so(tmp_path):
@@ -317,11 +327,11 @@ def test_commas_that_could_be_of_either_kind_are_pointed_out(tmp_path):
     thousands = ["810", "2,102", "83,071"] * 10
     column, note, values = in_semicolons(tmp_path, thousands)
     assert column.decimal_comma
-    assert "are read as decimal signs, as in '2,102', since the file" in note
+    assert "such as '2,102' as 2.102. It could also be 2102;" in note
     assert values[:3] == [810.0, 2.102, 83.071]
     column, note, values = in_semicolons(tmp_path, [*thousands, "1,234,567"])
     assert not column.decimal_comma
-    assert "has commas between thousands" in note
+    assert "such as '1,234,567' as 1234567. " in note
     assert values[:3] == [810.0, 2102.0, 83071.0]
 
 
@@ -379,11 +389,11 @@ def test_whole_numbers_that_are_rounded_are_pointed_out(integers, tmp_path):
 @pytest.mark.parametrize(
     "form", ["${:,}", "{}.5%", "{} kg", "({}.25)", "1'{:03}", "−{}", "{} €", "1\u202f{:03}"]
 )
-def test_text_that_looks_like_numbers_is_pointed_out(form, tmp_path):
-    """No option reads it, but its owner can write it otherwise."""
+def test_numbers_with_signs_and_units_are_read_and_named(form, tmp_path):
     column, note, _ = seen(tmp_path, [form.format(i * 37 % 1000) for i in range(1, 90)])
-    assert column == Column("x", "text")
-    assert note.startswith("Column 'x' looks like numbers (")
+    assert column.kind == "number"
+    assert note.startswith(f"Column 'x' is read as numbers, such as {form.format(37)!r} as ")
+    assert note.endswith("To read it as text: --text x")
 
 
 @pytest.mark.parametrize(
@@ -391,13 +401,13 @@ def test_text_that_looks_like_numbers_is_pointed_out(form, tmp_path):
 )
 def test_codes_do_not_look_like_numbers(form, tmp_path):
     _, note, _ = seen(tmp_path, [form.format(i * 37 % 1000, i) for i in range(1, 90)])
-    assert "looks like numbers" not in note
+    assert "numbers" not in note
 
 
-def test_what_looks_like_numbers_is_pointed_out_where_it_is_left_out(tmp_path):
-    """As text of which nearly all values differ, it would be an identifier."""
+def test_numbers_with_signs_are_no_identifiers(tmp_path):
+    """Though nearly all of their texts differ."""
     lines = [f"${i * 7919 % 100000:06},{i % 7},{'ab'[i % 2]}" for i in range(300)]
     (tmp_path / "a.csv").write_text("\n".join(["income,z,y", *lines]))
     fitted = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", model="eem", size=10))
-    assert "income" in fitted.columns.dropped
-    assert any("'income' looks like numbers" in note for note in fitted.facts.warnings)
+    assert Column("income", "number", unit="$") in fitted.columns.used
+    assert any("'income' is read as numbers" in note for note in fitted.facts.warnings)

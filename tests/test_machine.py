@@ -346,10 +346,10 @@ def _machine(rng, n_classes, log_priors=None, log_costs=None, **settings):
     return machine, np.concatenate(rows), rows
 
 
-def _solved(rows):
+def _solved(rows, shrinkage=None):
     return solve(
         FoldMoments(tuple((ClassMoments.of(part),) for part in rows)),
-        Method(shrinkage=None, ridge=0.0, cross_fitted=False),
+        Method(shrinkage, ridge=0.0, cross_fitted=False),
         log_priors=np.zeros(2),
         log_costs=np.zeros(2),
     )
@@ -374,6 +374,19 @@ def test_one_row_borrows_the_spread_of_the_other_class(rng):
         assert machine.diagnostics == ("one row",)
     low, high = _solved((row, rows[:1])).curves[0].variances
     assert 0 < low == high < 1e-6
+
+
+def test_independent_rows_can_be_projected_to_one_point_a_class(rng):
+    """The paper's equation 1: as many features as rows overfit, which shrinkage prevents."""
+    negative, positive = rng.normal(size=(2, 6, 20))
+    beta = np.linalg.pinv(np.vstack([negative, positive])) @ np.repeat([-1.0, 1.0], 6)
+    np.testing.assert_allclose(negative @ beta, -1)
+    np.testing.assert_allclose(positive @ beta, 1)
+    collapsed, shrunk = (
+        max(_solved((negative, positive), shrinkage).curves[0].variances)
+        for shrinkage in (None, "ledoit-wolf")
+    )
+    assert collapsed < 1e-9 < 0.01 < shrunk
 
 
 def test_equal_means_give_a_constant_machine(rng):
@@ -609,10 +622,10 @@ def test_held_out_rows_that_are_equal_but_for_rounding_are_not_separated(rng):
     means = np.full((3, 2, 1, 2), 0.37)  # folds, ridges, pairs, classes
     means[0, 1, 0, 1] += 1e-16
     means[1, 1, 0, 0] -= 2e-16
-    n, zeros, unused = np.full((2, 1, 2), 4.0), np.zeros((2, 1, 2)), np.empty(0)
+    n, zeros = np.full((2, 1, 2), 4.0), np.zeros((2, 1, 2))
 
     def pooled():
-        return HeldOut.pooled([FoldProjections(n, m, zeros, unused, unused) for m in means])
+        return HeldOut.pooled([FoldProjections(n, m, zeros) for m in means])
 
     np.testing.assert_array_equal(pooled().separations, 0)
     assert pooled().best == 0

@@ -15,12 +15,12 @@ from hypothesis.extra.numpy import arrays
 
 from extreme_entropy import EEKMClassifier, EEMClassifier
 from extreme_entropy.columns.encoding import plain_encoding
+from extreme_entropy.drawing.sampling import Columns
 from extreme_entropy.engines import threads
 from extreme_entropy.engines.threads import RowCuts, row_batches, row_slices
-from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash
-from extreme_entropy.features.feature_map import FeatureMap, same
+from extreme_entropy.features.feature_map import FeatureMap, HeldRows, Tree, same
 from extreme_entropy.features.layers import Features, Part
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
@@ -32,7 +32,7 @@ N_FOLDS = 5
 def summarise(phi, X, y, weight, n_classes, n_folds):
     """The summary of rows in memory with labels 0, 1, …, in folds by their content."""
     rows = InMemory(Columns(X.shape[1], None), X, y, weight)
-    [[moments]] = rows.summarise(phi, np.arange(n_classes), n_folds).leaves
+    [moments] = rows.summarise(phi, np.arange(n_classes), n_folds).values
     return moments
 
 
@@ -366,6 +366,8 @@ def test_the_reduction_keeps_its_digits_far_from_the_origin(rng, monkeypatch):
     monkeypatch.setattr(threads, "CUTS", RowCuts(chunk_numbers=1))
     for weight in (None, np.ones(150)):
         features = Features((Part(layer),))
-        phi = FeatureMap.uncut(content, plain_encoding(8), Identity(8), features)
+        phi = FeatureMap(
+            *(content, plain_encoding(8), Identity(8), Tree.uncut(), (features,)), HeldRows.none(8)
+        )
         ((moments,),) = summarise(phi, X, np.zeros(150, dtype=int), weight, 1, 1).cells
         assert moments.quartic == pytest.approx(_exact_quartic(X), rel=1e-9)

@@ -1,5 +1,6 @@
 """What is published is what it says: its description, its version, its promises to installers."""
 
+import importlib
 import re
 import sys
 import tomllib
@@ -14,14 +15,19 @@ PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 EXTRAS = PYPROJECT["project"]["optional-dependencies"]
 
 
-@pytest.fixture
-def bounds(monkeypatch):
-    """tools/lower_bounds.py, imported."""
-    monkeypatch.syspath_prepend(ROOT / "tools")
-    import lower_bounds
+def tool(name):
+    """A fixture: a module of tools/."""
 
-    yield lower_bounds
-    sys.modules.pop("lower_bounds")
+    @pytest.fixture(name=name)
+    def imported(monkeypatch):
+        monkeypatch.syspath_prepend(ROOT / "tools")
+        yield importlib.import_module(name)
+        sys.modules.pop(name)
+
+    return imported
+
+
+lower_bounds, check_release = tool("lower_bounds"), tool("check_release")
 
 
 def test_the_description_on_a_package_index_has_no_relative_link():
@@ -35,13 +41,13 @@ def test_the_description_on_a_package_index_has_no_relative_link():
     assert "![" not in text
 
 
-def test_every_requirement_has_one_lower_bound(bounds):
+def test_every_requirement_has_one_lower_bound(lower_bounds):
     """Otherwise `make oldest` would not test what is promised."""
-    assert {"numpy", "scikit-learn", "pyarrow", "pytest"} <= bounds.promised().keys()
+    assert {"numpy", "scikit-learn", "pyarrow", "pytest"} <= lower_bounds.promised().keys()
     with pytest.raises(ValueError, match="must read"):
-        bounds.lower_bounds(["numpy"])
+        lower_bounds.lower_bounds(["numpy"])
     with pytest.raises(ValueError, match="choose one"):
-        bounds.lower_bounds(["numpy>=2.0", "numpy>=2.1"])
+        lower_bounds.lower_bounds(["numpy>=2.0", "numpy>=2.1"])
 
 
 def test_all_is_every_extra_that_is_for_users():
@@ -51,14 +57,23 @@ def test_all_is_every_extra_that_is_for_users():
     assert set(named) == EXTRAS.keys() - {"all", "test", "lint", "docs", "dist", "ray", "spark"}
 
 
-def test_the_version_is_the_same_wherever_it_is_written():
-    """The package, the changelog's newest release and the citation."""
-    released = re.findall(r"^## (\d\S*) \((\S+)\)", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    version, date = released[0]
+def test_the_version_is_the_same_wherever_it_is_written(check_release):
+    """The package, the changelog's newest section and the citation."""
+    version, date = check_release.newest_section()
+    assert check_release.faults(version, date) == []
     assert extreme_entropy.__version__ == version
-    assert f"\nversion: {version}\n" in citation
-    assert f"\ndate-released: {date}\n" in citation
+    assert check_release.faults("0.0.1", date)
+    assert check_release.faults(version, "2001-02-30")
+
+
+def test_a_tag_releases_what_is_dated_and_nothing_else(check_release, monkeypatch):
+    """The workflow of releases asks this before it builds anything."""
+    version, _ = check_release.newest_section()
+    assert check_release.faults_of_tag("v0.0.1")
+    monkeypatch.setattr(check_release, "newest_section", lambda: (version, "unreleased"))
+    assert check_release.faults_of_tag(f"v{version}") == [
+        f"CHANGELOG.md calls {version} unreleased: give it its date"
+    ]
 
 
 def test_the_page_on_citing_is_what_citation_cff_says():

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from fleet import FLEET, TABLES
 from scipy.stats import norm, sem
 from sklearn.base import BaseEstimator, clone
-from sklearn.datasets import make_moons
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import (
@@ -25,7 +25,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from extreme_entropy import EEKMClassifier, EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy import EEMClassifier
 from extreme_entropy.errors import InputError
 from extreme_entropy.plots import (
     OperatingDisplay,
@@ -39,8 +39,8 @@ from extreme_entropy.plots.regions import crossings, evenly_of_each
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-CLASSIFIERS = [EEMClassifier(30, random_state=0), EEKMClassifier(30, random_state=0)]
-every_classifier = pytest.mark.parametrize("classifier", CLASSIFIERS, ids=["EEM", "EEKM"])
+every_kind = pytest.mark.parametrize("kind", ["default", "EEM"])
+DEFAULT = FLEET["default"]
 ROWS_PICTURES = [ProjectionDisplay, OperatingDisplay, RegionsDisplay]
 all_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES)
 
@@ -49,24 +49,6 @@ all_rows_pictures = pytest.mark.parametrize("display", ROWS_PICTURES)
 def _closed_figures():
     yield
     plt.close("all")
-
-
-def moons():
-    X, y = make_moons(240, noise=0.25, random_state=0)
-    return X, np.array(["no", "yes"])[y]
-
-
-def wide():
-    """Five columns, a rare class."""
-    rng = np.random.default_rng(3)
-    y = np.repeat(["common", "rare"], [180, 30])
-    return rng.normal(size=(210, 5)) + 1.5 * (y == "rare")[:, None], y
-
-
-def ternary():
-    rng = np.random.default_rng(7)
-    y = np.repeat([10, 20, 30], [80, 50, 30])
-    return rng.normal(size=(160, 3)) + y[:, None] / 8, y
 
 
 def some_path():
@@ -93,28 +75,27 @@ class Searched(BaseEstimator):
 # ------------------------------------------------------------------------ the projection
 
 
-@every_classifier
-@pytest.mark.parametrize("data", [moons, wide])
-def test_the_projection_is_the_classifiers(classifier, data):
+@pytest.mark.parametrize("table", ["moons", "wide"])
+@every_kind
+def test_the_projection_is_the_classifiers(kind, table, fleet):
     """Projections, Gaussians and thresholds are the classifier's own."""
-    X, y = data()
-    classifier = clone(classifier).fit(X, y)
+    classifier, X, y = fleet(kind, table)
     display = ProjectionDisplay.from_estimator(classifier, X, y)
     np.testing.assert_allclose(display.projections, classifier.project(X), rtol=1e-12, atol=1e-12)
     np.testing.assert_array_equal(display.positive, y == classifier.classes_[1])
-    np.testing.assert_array_equal(display.means, classifier.means_)
-    np.testing.assert_array_equal(display.variances, classifier.variances_)
+    if kind == "EEM":
+        np.testing.assert_array_equal(display.means, classifier.means_)
+        np.testing.assert_array_equal(display.variances, classifier.variances_)
     np.testing.assert_array_equal(display.thresholds, classifier.thresholds_)
     low, high = display.ax_.get_xlim()
     drawn = [line.get_xdata()[0] for line in display.threshold_lines_]
     assert drawn == [t for t in classifier.thresholds_ if low < t < high]
 
 
-@every_classifier
-def test_all_densities_integrate_to_one(classifier):
+@every_kind
+def test_all_densities_integrate_to_one(kind, fleet):
     """Histograms exactly, Gaussians but for their tails, however rare the class."""
-    X, y = wide()
-    display = ProjectionDisplay.from_estimator(clone(classifier).fit(X, y), X, y, bins=17)
+    display = ProjectionDisplay.from_estimator(*fleet(kind, "wide"), bins=17)
     for histogram in display.histograms_:
         density, edges, _ = histogram.get_data()
         assert len(density) == 17
@@ -123,11 +104,9 @@ def test_all_densities_integrate_to_one(classifier):
         assert np.trapezoid(curve.get_ydata(), curve.get_xdata()) == pytest.approx(1, abs=1e-4)
 
 
-@every_classifier
-def test_each_class_has_its_own_histogram_and_gaussian(classifier):
+def test_each_class_has_its_own_histogram_and_gaussian(fleet):
     """Drawn curves are the density of each class's mean and variance; bars count its own rows."""
-    X, y = wide()
-    classifier = clone(classifier).fit(X, y)
+    classifier, X, y = fleet("EEM", "wide")
     display = ProjectionDisplay.from_estimator(classifier, X, y)
     for c in range(2):
         t, drawn = display.gaussians_[c].get_data()
@@ -139,10 +118,10 @@ def test_each_class_has_its_own_histogram_and_gaussian(classifier):
 
 
 @pytest.mark.parametrize("costs", [None, {"yes": 8}, {"no": 1e60}, {"yes": 1e60}])
-def test_regions_are_shaded_for_the_class_that_wins_there(costs):
+def test_regions_are_shaded_for_the_class_that_wins_there(costs, fleet):
     """At each region's middle, the colour is that of the larger cost times density."""
-    X, y = moons()
-    classifier = EEMClassifier(30, random_state=0, costs=costs).fit(X, y)
+    classifier, X, y = fleet("EEM", "moons")
+    classifier = classifier.with_costs(costs, priors="balanced")
     display = ProjectionDisplay.from_estimator(classifier, X, y)
     low, high = display.ax_.get_xlim()
     assert len(display.regions_) == 1 + sum(low < t < high for t in classifier.thresholds_)
@@ -160,22 +139,18 @@ def test_regions_are_shaded_for_the_class_that_wins_there(costs):
     assert not ProjectionDisplay.from_estimator(classifier, X, y, regions=False).regions_
 
 
-def test_thresholds_far_from_the_data_are_not_stated():
+def test_thresholds_far_from_the_data_are_not_stated(fleet):
     """They decide about no row: the legend speaks of the one that is drawn."""
-    X, y = moons()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProjectionDisplay.from_estimator(classifier, X, y)
+    display = ProjectionDisplay.from_estimator(*fleet("EEM", "moons"))
     display.thresholds = np.array([-1234.0, 0.1])
     legend = display.plot().ax_.get_legend()
     assert legend.get_texts()[-1].get_text() == "threshold"
     assert len(display.threshold_lines_) == 1
 
 
-def test_single_rows_far_off_do_not_squeeze_the_others_into_a_corner():
+def test_single_rows_far_off_do_not_squeeze_the_others_into_a_corner(fleet):
     """The view is that of the others, and a little more; densities still count all rows."""
-    X, y = moons()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
-    display = ProjectionDisplay.from_estimator(classifier, X, y)
+    display = ProjectionDisplay.from_estimator(*fleet("default", "moons"))
     low, high = display.ax_.get_xlim()
     display.projections[np.flatnonzero(display.positive)[0]] = 1e6
     far_low, far_high = display.plot().ax_.get_xlim()
@@ -195,7 +170,7 @@ def rare_rows(n=4000, share=0.01):
 def test_a_rare_class_has_logarithmic_scales():
     """No point of a curve is lost in a corner: each of the last panel has a tenth of the class."""
     X, y = rare_rows()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    classifier = clone(DEFAULT).fit(X, y)
     display = OperatingDisplay.from_estimator(classifier, X, y)
     roc, precision_recall, reliability = display.axes_
     assert [ax.get_xscale() for ax in display.axes_] == ["log", "linear", "log"]
@@ -217,11 +192,9 @@ def test_a_rare_class_has_logarithmic_scales():
     assert [ax.get_xscale() for ax in common.axes_] == ["linear"] * 3
 
 
-@every_classifier
-def test_a_pair_of_many_classes_has_its_own_projection(classifier):
+def test_a_pair_of_many_classes_has_its_own_projection(fleet):
     """`pair` chooses the projection; rows of other classes are left out."""
-    X, y = ternary()
-    classifier = clone(classifier).fit(X, y)
+    classifier, X, y = fleet("EEM", "ternary")
     for pair, (i, j) in enumerate(classifier.machine_.pairs):
         display = ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
         two = classifier.classes_[[i, j]]
@@ -234,10 +207,9 @@ def test_a_pair_of_many_classes_has_its_own_projection(classifier):
         assert display.class_names == tuple(map(str, two))
 
 
-def test_the_default_draws_every_pair_of_many_classes():
+def test_the_default_draws_every_pair_of_many_classes(fleet):
     """By the difference of their log-odds, and where costs make them equal."""
-    X, y = ternary()
-    classifier = ExtremeEntropyClassifier(n_landmarks=20, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "ternary")
     classifier = classifier.with_costs({classifier.classes_[2]: 3})
     scores = classifier.decision_function(X)
     for pair, (i, j) in enumerate([(0, 1), (0, 2), (1, 2)]):
@@ -307,13 +279,12 @@ def test_every_size_is_named_where_there_is_room():
 # ------------------------------------------------------------------------ what is traded
 
 
-@every_classifier
-@pytest.mark.parametrize("positive", ["common", "rare"])
-@pytest.mark.parametrize("costs", [None, {"rare": 5}])
-def test_the_operating_point_is_where_the_classifier_stands(classifier, positive, costs):
+@every_kind
+@pytest.mark.parametrize(("positive", "costs"), [("common", None), ("rare", {"rare": 5})])
+def test_the_operating_point_is_where_the_classifier_stands(kind, positive, costs, fleet):
     """False alarms, recall and precision of `predict`; areas are scikit-learn's."""
-    X, y = wide()
-    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    classifier, X, y = fleet(kind, "wide")
+    classifier = classifier.with_costs(costs)
     display = OperatingDisplay.from_estimator(classifier, X, y, positive=positive)
     said, truth = classifier.predict(X), y == positive
     p = classifier.predict_proba(X)[:, classifier.classes_.tolist().index(positive)]
@@ -337,12 +308,11 @@ def test_the_operating_point_is_where_the_classifier_stands(classifier, positive
             assert steps[near, 1].min() - 1e-9 <= point[1] <= steps[near, 1].max() + 1e-9
 
 
-@every_classifier
 @pytest.mark.parametrize("costs", [None, {"rare": 5}, {"rare": 0.2}])
-def test_reliability_is_of_probabilities_at_the_rows_own_shares(classifier, costs):
+def test_reliability_is_of_probabilities_at_the_rows_own_shares(costs, fleet):
     """The limit drawn there parts what the classifier says, and the curve is of these rows."""
-    X, y = wide()
-    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    classifier, X, y = fleet("default", "wide")
+    classifier = classifier.with_costs(costs)
     display = OperatingDisplay.from_estimator(classifier, X, y, bins=5)
     assert display.name == "rare"
     shares = {"common": 180 / 210, "rare": 30 / 210}
@@ -357,11 +327,10 @@ def test_reliability_is_of_probabilities_at_the_rows_own_shares(classifier, cost
     assert display.marks_[2].get_xdata()[0] == display.limit
 
 
-def test_a_class_that_is_never_said_has_no_precision():
+def test_a_class_that_is_never_said_has_no_precision(fleet):
     """The point is then left out of that panel, without a warning."""
-    X, y = wide()
-    classifier = EEMClassifier(20, random_state=0, costs={"rare": 1e-40}).fit(X, y)
-    display = OperatingDisplay.from_estimator(classifier, X, y)
+    classifier, X, y = fleet("default", "wide")
+    display = OperatingDisplay.from_estimator(classifier.with_costs({"rare": 1e-40}), X, y)
     assert np.isnan(display.point[2])
     assert display.point[:2] == (0, 0)
 
@@ -369,12 +338,11 @@ def test_a_class_that_is_never_said_has_no_precision():
 # ------------------------------------------------------------------------ regions
 
 
-@every_classifier
 @pytest.mark.parametrize("costs", [None, {"yes": 6}])
-def test_two_columns_are_shown_with_the_classifiers_own_regions(classifier, costs):
+def test_two_columns_are_shown_with_the_classifiers_own_regions(costs, fleet):
     """The score at each point of the grid is the classifier's; rings are its mistakes."""
-    X, y = moons()
-    classifier = clone(classifier).set_params(costs=costs).fit(X, y)
+    classifier, X, y = fleet("default", "moons")
+    classifier = classifier.with_costs(costs)
     display = RegionsDisplay.from_estimator(classifier, X, y)
     places = np.array([[a, b] for b in display.y for a in display.x])
     theirs = classifier.decision_function(places).reshape(display.scores.shape)
@@ -388,20 +356,19 @@ def test_two_columns_are_shown_with_the_classifiers_own_regions(classifier, cost
 
 
 @all_rows_pictures
-def test_awkward_data_can_be_drawn(display):
+def test_awkward_data_can_be_drawn(display, fleet):
     """One column, one neuron, columns that do not vary, sparse and single-precision rows."""
-    X, y = wide()
+    _, X, y = fleet("default", "wide")
     flat = np.column_stack([X[:, 0], np.full(len(X), 4.0)])
     one = EEMClassifier(1, activation="rbf", random_state=0)
     display.from_estimator(one.fit(X[:, :1], y), X[:, :1], y)
     for rows in (flat, sp.csr_array(X), X.astype(np.float32)):
-        display.from_estimator(EEMClassifier(20, random_state=0).fit(rows, y), rows, y)
+        display.from_estimator(clone(DEFAULT).fit(rows, y), rows, y)
 
 
-def test_more_columns_are_seen_by_their_principal_components():
+def test_more_columns_are_seen_by_their_principal_components(fleet):
     """Points are the scaled rows' two widest directions, named with their share."""
-    X, y = wide()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "wide")
     display = RegionsDisplay.from_estimator(classifier, X, y)
     scaled = classifier.feature_map_.scaling(X)
     singular = np.linalg.svd(scaled - scaled.mean(axis=0), compute_uv=False)
@@ -409,10 +376,9 @@ def test_more_columns_are_seen_by_their_principal_components():
     assert display.axis_names[0].startswith("principal component 1 (")
 
 
-def test_more_columns_are_coloured_by_the_rows_nearest():
+def test_more_columns_are_coloured_by_the_rows_nearest(fleet):
     """Most of the fifteen rows drawn nearest get the ground's colour."""
-    X, y = wide()
-    classifier = EEMClassifier(30, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "wide")
     display = RegionsDisplay.from_estimator(classifier, X, y)
     assert not display.exact
     places = np.array([[a, b] for b in display.y for a in display.x])[::53]
@@ -421,10 +387,9 @@ def test_more_columns_are_coloured_by_the_rows_nearest():
     np.testing.assert_array_equal(display.scores.ravel()[::53] > 0, votes > 0.5)
 
 
-def test_three_classes_have_three_regions():
+def test_three_classes_have_three_regions(fleet):
     """Each point of the grid belongs to the class with most votes, and to no other."""
-    X, y = ternary()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "ternary")
     display = RegionsDisplay.from_estimator(classifier, X, y)
     assert display.scores.shape == (120, 80, 3)
     places = np.array([[a, b] for b in display.y[1:-1] for a in display.x[1:-1]])[::41]
@@ -434,12 +399,10 @@ def test_three_classes_have_three_regions():
     assert len(display.rings_.get_offsets()) == matrix.sum() - np.trace(matrix)
 
 
-def test_one_column_and_a_classifier_without_an_opinion_can_be_drawn():
+def test_one_column_and_a_classifier_without_an_opinion_can_be_drawn(fleet):
     """One column is a strip; a constant classifier gives all to the first class."""
-    X, y = moons()
-    display = RegionsDisplay.from_estimator(
-        EEMClassifier(9, random_state=0).fit(X[:, :1], y), X[:, :1], y
-    )
+    _, X, y = fleet("default", "moons")
+    display = RegionsDisplay.from_estimator(clone(DEFAULT).fit(X[:, :1], y), X[:, :1], y)
     assert display.exact
     with pytest.warns(match="prediction is constant"):
         classifier = EEMClassifier(5, random_state=0).fit(np.ones((20, 3)), y[:20])
@@ -466,10 +429,11 @@ def test_few_rows_of_a_class_are_all_drawn():
 # ------------------------------------------------------------------------ columns
 
 
-def learned(columns=None):
-    X, y = wide()
-    X = X if columns is None else pd.DataFrame(X, columns=columns)
-    return EEMClassifier(30, relevance="learned", random_state=0).fit(X, y), X
+def named(columns):
+    """The default on a frame of these columns."""
+    X, y = TABLES["wide"]
+    frame = pd.DataFrame(X, columns=columns)
+    return clone(DEFAULT).fit(frame, y), frame
 
 
 def bars(display):
@@ -478,9 +442,9 @@ def bars(display):
     return names, [bar.get_width() for bar in display.bars_]
 
 
-def test_bars_are_importances_with_the_largest_first():
+def test_bars_are_importances_with_the_largest_first(fleet):
     """What has no bar of its own is in the last one."""
-    classifier, _ = learned(list("abcde"))
+    classifier, _ = named(list("abcde"))
     importances = classifier.feature_importances_
     order = np.argsort(-importances)
     names, widths = bars(RelevanceDisplay.from_estimator(classifier))
@@ -491,7 +455,7 @@ def test_bars_are_importances_with_the_largest_first():
     assert sum(widths) == pytest.approx(1)
     names, _ = bars(RelevanceDisplay.from_estimator(classifier, max_features=4))
     assert names[-1] == "1 other"
-    display = RelevanceDisplay.from_estimator(learned()[0])
+    display = RelevanceDisplay.from_estimator(fleet("default", "wide")[0])
     assert bars(display)[0] == [f"column {i}" for i in order]
     top, bottom = display.ax_.get_ylim()[::-1]
     assert top < 0 < 4 < bottom
@@ -500,7 +464,7 @@ def test_bars_are_importances_with_the_largest_first():
 @pytest.mark.parametrize("row", [0, 200])
 def test_bars_of_a_row_are_its_contributions(row):
     """To the right what speaks for the class predicted, or asked about, in its colour."""
-    classifier, X = learned(list("abcde"))
+    classifier, X = named(list("abcde"))
     one = X[row : row + 1]
     contributions = classifier.explain(one)[0]
     predicted = classifier.predict(one)[0]
@@ -517,10 +481,9 @@ def test_bars_of_a_row_are_its_contributions(row):
             assert mpl.colors.to_hex(bar.get_facecolor()).upper() == colour
 
 
-def test_a_row_of_many_classes_is_explained_for_one():
+def test_a_row_of_many_classes_is_explained_for_one(fleet):
     """The class predicted, or another."""
-    X, y = ternary()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier, X, _ = fleet("default", "ternary")
     contributions, predicted = classifier.explain(X[:1])[0], classifier.predict(X[:1])[0]
     for label in (None, 10, 30):
         c = [10, 20, 30].index(predicted if label is None else label)
@@ -528,10 +491,10 @@ def test_a_row_of_many_classes_is_explained_for_one():
         np.testing.assert_allclose(sorted(widths), sorted(contributions[c]))
 
 
-def test_columns_of_a_pipeline_are_those_that_reach_its_classifier():
+def test_columns_of_a_pipeline_are_those_that_reach_its_classifier(fleet):
     """Rows go through the steps before."""
-    X, y = wide()
-    pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
+    _, X, y = fleet("default", "wide")
+    pipeline = make_pipeline(StandardScaler(), clone(DEFAULT)).fit(X, y)
     ours = RelevanceDisplay.from_row(pipeline, X[:1])
     theirs = RelevanceDisplay.from_row(pipeline[-1], pipeline[0].transform(X[:1]))
     np.testing.assert_array_equal(ours.values, theirs.values)
@@ -540,7 +503,7 @@ def test_columns_of_a_pipeline_are_those_that_reach_its_classifier():
 def test_long_names_keep_their_ends_and_fit():
     """A dollar starts no formula; no text leaves the figure."""
     columns = [f"the same long beginning of a name, then ${i}, then the same end" for i in range(5)]
-    display = RelevanceDisplay.from_estimator(learned(columns)[0])
+    display = RelevanceDisplay.from_estimator(named(columns)[0])
     display.figure_.canvas.draw()
     width = display.figure_.bbox.width
     for text in [*display.ax_.get_yticklabels(), display.ax_.title, display.ax_.xaxis.label]:
@@ -552,9 +515,9 @@ def test_long_names_keep_their_ends_and_fit():
     assert display.plot(given).ax_ is given
 
 
-def test_columns_that_cannot_be_drawn_are_refused_in_words():
+def test_columns_that_cannot_be_drawn_are_refused_in_words(fleet):
     """One row, a known class, a name for each column, and learned relevance."""
-    classifier, X = learned()
+    classifier, X, _ = fleet("default", "wide")
     with pytest.raises(InputError, match=r"draws one row; 2 came. Pass X\[i : i \+ 1\]"):
         RelevanceDisplay.from_row(classifier, X[:2])
     with pytest.raises(InputError, match=r"one of the classes \['common', 'rare'\]; it is 'no'"):
@@ -566,8 +529,8 @@ def test_columns_that_cannot_be_drawn_are_refused_in_words():
     with pytest.raises(InputError, match="LogisticRegression is none"):
         RelevanceDisplay.from_estimator(LogisticRegression())
     with pytest.raises(NotFittedError):
-        RelevanceDisplay.from_estimator(EEMClassifier())
-    X, y = moons()
+        RelevanceDisplay.from_estimator(DEFAULT)
+    _, X, y = fleet("EEM", "moons")
     plain = EEMClassifier(5, relevance="uniform", random_state=0).fit(X, y)
     with pytest.raises(AttributeError, match="relevance='learned'"):
         RelevanceDisplay.from_estimator(plain)
@@ -576,24 +539,23 @@ def test_columns_that_cannot_be_drawn_are_refused_in_words():
 # ------------------------------------------------------------------------ the manners of all
 
 
-def test_pictures_see_rows_as_a_pipelines_classifier_does():
+def test_pictures_see_rows_as_a_pipelines_classifier_does(fleet):
     """Earlier steps transform; one step is a pipeline too."""
-    X, y = wide()
-    pipeline = make_pipeline(StandardScaler(), EEMClassifier(20, random_state=0)).fit(X, y)
+    _, X, y = fleet("default", "wide")
+    pipeline = make_pipeline(StandardScaler(), clone(DEFAULT)).fit(X, y)
     for display, field in ((ProjectionDisplay, "projections"), (RegionsDisplay, "points")):
         ours = display.from_estimator(pipeline, X, y)
         theirs = display.from_estimator(pipeline[-1], pipeline[0].transform(X), y)
         np.testing.assert_array_equal(getattr(ours, field), getattr(theirs, field))
-        display.from_estimator(make_pipeline(EEMClassifier(20, random_state=0)).fit(X, y), X, y)
+        display.from_estimator(make_pipeline(clone(DEFAULT)).fit(X, y), X, y)
 
 
 @all_rows_pictures
-@every_classifier
-def test_pictures_change_nothing_and_warn_of_nothing(display, classifier, recwarn):
+def test_pictures_change_nothing_and_warn_of_nothing(display, fleet, recwarn):
     """The classifier is to the last bit what it was; frames keep their names."""
-    X, y = moons()
+    _, X, y = fleet("default", "moons")
     frame = pd.DataFrame(X, columns=["wide", "high"])
-    classifier = clone(classifier).fit(frame, y)
+    classifier = clone(DEFAULT).fit(frame, y)
     before, solved = dict(vars(classifier)), classifier._solved
     drawn = display.from_estimator(classifier, frame, y)
     assert vars(classifier).keys() == before.keys()
@@ -605,10 +567,9 @@ def test_pictures_change_nothing_and_warn_of_nothing(display, classifier, recwar
         assert drawn.ax_.get_ylabel() == "high"
 
 
-def test_given_axes_are_drawn_on():
+def test_given_axes_are_drawn_on(fleet):
     """No other figure is made, and the given axes are kept."""
-    X, y = moons()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "moons")
     figure, axes = plt.subplots(1, 6)
     line = ProjectionDisplay.from_estimator(classifier, X, y, ax=axes[0])
     operating = OperatingDisplay.from_estimator(classifier, X, y, axes=axes[1:4])
@@ -625,25 +586,24 @@ def test_given_axes_are_drawn_on():
 
 
 @all_rows_pictures
-def test_a_picture_can_be_drawn_again(display):
+def test_a_picture_can_be_drawn_again(display, fleet):
     """Data are kept, so `plot` needs no classifier."""
-    X, y = moons()
-    display = display.from_estimator(EEMClassifier(20, random_state=0).fit(X, y), X, y)
+    display = display.from_estimator(*fleet("default", "moons"))
     first = display.figure_
     assert display.plot() is display
     assert display.figure_ is not first
 
 
 @all_rows_pictures
-def test_what_cannot_be_drawn_is_refused_in_words(display):
+def test_what_cannot_be_drawn_is_refused_in_words(display, fleet):
     """What must hold, what came, what to do."""
-    X, y = moons()
-    classifier = EEMClassifier(20, random_state=0)
+    fitted, X, y = fleet("default", "moons")
+    classifier = clone(DEFAULT)
     with pytest.raises(NotFittedError, match="not fitted"):
         display.from_estimator(classifier, X, y)
     with pytest.raises(NotFittedError, match="not fitted"):
         display.from_estimator(make_pipeline(StandardScaler(), classifier), X, y)
-    classifier.fit(X, y)
+    classifier = fitted
     with pytest.raises(InputError, match="LogisticRegression is none"):
         display.from_estimator(LogisticRegression().fit(X, y), X, y)
     with pytest.raises(InputError, match="a label for each row; X has 240, y 239"):
@@ -657,25 +617,24 @@ def test_what_cannot_be_drawn_is_refused_in_words(display):
             display.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
 
 
-def test_the_number_of_classes_and_axes_must_fit():
+def test_the_number_of_classes_and_axes_must_fit(fleet):
     """More classes are drawn pair by pair."""
-    X, y = ternary()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "ternary")
     with pytest.raises(InputError, match=r"draws two classes; this classifier knows 3"):
         OperatingDisplay.from_estimator(classifier, X, y)
     for pair in (3, -1):
         with pytest.raises(InputError, match=r"below 3.*it is -?\d.*\(10, 20\), \(10, 30\)"):
             ProjectionDisplay.from_estimator(classifier, X, y, pair=pair)
-    X, y = moons()
+    classifier, X, y = fleet("default", "moons")
     with pytest.raises(InputError, match="draws on 3 axes; 2 came"):
-        OperatingDisplay.from_estimator(classifier.fit(X, y), X, y, axes=plt.subplots(2)[1])
+        OperatingDisplay.from_estimator(classifier, X, y, axes=plt.subplots(2)[1])
     with pytest.raises(InputError, match=r"one of the classes \['no', 'yes'\]; it is 'maybe'"):
         OperatingDisplay.from_estimator(classifier, X, y, positive="maybe")
     with pytest.raises(InputError, match="y holds only 'yes'"):
         OperatingDisplay.from_estimator(classifier, X[y == "yes"], y[y == "yes"])
 
 
-def test_paths_that_do_not_fit_together_are_refused():
+def test_paths_that_do_not_fit_together_are_refused(fleet):
     """Shapes, labels and the best classifier."""
     whole = vars(some_path())
     for change in ({"sizes": [1, 2]}, {"scores": whole["scores"][0]}, {"divergences": [[1, 2]]}):
@@ -685,21 +644,20 @@ def test_paths_that_do_not_fit_together_are_refused():
         PathDisplay(**whole | {"labels": ["a", "b"]}).plot()
     with pytest.raises(InputError, match=r"below \(3, 4\); it is \(3, 0\)"):
         PathDisplay(**whole | {"best": (3, 0)}).plot()
-    X, y = moons()
     with pytest.raises(InputError, match="EEMClassifier has none"):
-        PathDisplay.from_estimator(EEMClassifier(5, random_state=0).fit(X, y))
+        PathDisplay.from_estimator(fleet("EEM", "moons")[0])
     with pytest.raises(NotFittedError):
         PathDisplay.from_estimator(Searched())
 
 
 @all_rows_pictures
-def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path):
+def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path, fleet):
     """Names of classes and columns are drawn letter by letter."""
-    X, y = moons()
+    _, X, y = fleet("default", "moons")
     classes, columns = (r"$\frac{$", r"a$b$\$"), ("$x_{1}$", r"$\beta$")
     frame = pd.DataFrame(X, columns=columns)
     y = np.where(y == "no", *classes)
-    display.from_estimator(EEMClassifier(9, random_state=0).fit(frame, y), frame, y)
+    display.from_estimator(clone(DEFAULT).fit(frame, y), frame, y)
     with mpl.rc_context({"svg.fonttype": "none"}):
         plt.gcf().savefig(tmp_path / "picture.svg")
     texts = ElementTree.parse(tmp_path / "picture.svg").iter("{http://www.w3.org/2000/svg}text")
@@ -711,10 +669,9 @@ def test_a_dollar_in_a_name_starts_no_formula(display, tmp_path):
         assert name in drawn
 
 
-def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
+def test_without_matplotlib_the_error_says_what_to_install(monkeypatch, fleet):
     """The extra is called `plot`."""
-    X, y = moons()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
+    classifier, X, y = fleet("default", "moons")
     for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
         monkeypatch.setitem(sys.modules, name, None)
     remedy = r"needs matplotlib: pip install 'extreme-entropy\[plot\]'"
@@ -736,7 +693,7 @@ def test_rows_without_a_value_have_no_place_in_the_map(d, rng):
     X = rng.normal(size=(80, d))
     y = (X[:, 0] > 0).astype(int)
     X[::9, 0] = np.nan
-    classifier = EEMClassifier(10, random_state=0).fit(X, y)
+    classifier = clone(DEFAULT).fit(X, y)
     display = RegionsDisplay.from_rows(classifier, X, y)
     assert len(display.points) == len(display.labels) == (~np.isnan(X[:, 0])).sum()
     assert np.isfinite(display.points).all()

@@ -47,7 +47,7 @@ from extreme_entropy.cli.evaluate import score_lines
 from extreme_entropy.cli.report import left_out
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import DegenerateWarning, InputError
-from extreme_entropy.metrics import ScoreInterval
+from extreme_entropy.metrics import Outcome, ScoreInterval, by_class
 from extreme_entropy.report import About, build_report, write_report
 from extreme_entropy.report import rows as rows_module
 from extreme_entropy.report.build import compared_sizes, report_on_batches, write_page
@@ -65,6 +65,7 @@ from extreme_entropy.report.sections.importance import explained_rows, important
 from extreme_entropy.report.sections.matrix import shown_matrix
 from extreme_entropy.report.sections.short import possible_mistakes, score_cards, worst_confusions
 from extreme_entropy.report.subject import Section, SectionContent, class_name, subject_of
+from extreme_entropy.report.verdict import verdict
 
 HOSTILE = [
     "<script>window.ran = 1</script>",
@@ -258,7 +259,7 @@ def test_a_mixture_of_rows_learnt_and_others_is_known():
     n = len(y)
     mixed = np.vstack([X, other, other, other]), np.concatenate([y, labels, labels, labels])
     assert share_learnt(classifier, *mixed) == pytest.approx(0.25, abs=0.01)
-    assert "fitted on 25&nbsp;% of these rows" in build_report(classifier, *mixed)
+    assert "fitted on 25\u00a0% of these rows" in build_report(classifier, *mixed)
     assert share_learnt(classifier, other, labels) == 0
     assert len(mixed[0]) == 4 * n
 
@@ -675,7 +676,8 @@ def test_a_model_of_a_table_is_reported_on_another_table(fitted_table):
     assert "Predicting kind: report on 398 rows" in text
     assert "398 rows of new.csv" in text
     assert "after it was fitted on old.csv" in text
-    assert "Column missing b 7" in text
+    assert "Columns compared with training" in text
+    assert re.search(r" b [\d.]+\s% 1.8\s% ", text)  # 7 of 398 rows here
     assert "2 rows have no label" in text
     assert 'id="same-rows"' not in page
     assert "eem report" in text
@@ -707,49 +709,6 @@ def test_bad_input_is_one_line_and_leaves_no_page(fitted_table, monkeypatch, wor
     assert sorted(file.name for file in fitted_table.iterdir()) == before
 
 
-# ------------------------------------------------------------------------ notebooks
-
-
-def test_a_fitted_classifier_shows_classes_projection_and_settings():
-    """In a notebook; the thresholds drawn are the classifier's."""
-    X, y = overlapping()
-    classifier = EEMClassifier(20, random_state=0).fit(X, y)
-    shown_as = classifier._repr_html_()
-    assert classifier._repr_mimebundle_()["text/html"] == shown_as
-    for words in ("EEMClassifier", "n_hidden=20", "common", "350 rows", "50 rows", "<svg"):
-        assert words in shown_as
-    for t in classifier.thresholds_:
-        assert f"{t:.3g}" in shown_as
-    assert "activation" not in shown_as
-
-
-def test_a_notebook_escapes_names_too():
-    allowed = {"div", "strong", "code", "span", "b", "bdi", "svg", "line", "polyline", "p"}
-    for name in HOSTILE:
-        X, y = overlapping(80, names=("common", name))
-        classifier = EEMClassifier(10, random_state=0, costs={name: 2}).fit(X, y)
-        parsed = Parsed(classifier._repr_html_())
-        assert {tag for tag, _ in parsed.elements} <= allowed
-        assert name[:60].replace("\x00", "") in "".join(parsed.text).replace("\ufffd", "").replace(
-            "\x00", ""
-        )
-
-
-def test_classifiers_that_cannot_decide_yet_are_shown_all_the_same():
-    """Unfitted ones by scikit-learn; those that wait for rows, with what they have."""
-    assert "sk-" in EEMClassifier()._repr_html_()
-    X, y = overlapping()
-    twin = EEMClassifier(10, random_state=0).fit(X, y).twin()
-    twin.partial_fit(X[y == "common"], y[y == "common"])
-    assert "Every class needs rows" in twin._repr_html_()
-    X, y = make_moons(60, random_state=0)
-    three = EEMClassifier(10, random_state=0).fit(X, np.arange(60) % 3)
-    assert "3 pairs of classes" in three._repr_html_()
-    assert repr(three) == "EEMClassifier(n_hidden=10, random_state=0)"
-    default = ExtremeEntropyClassifier(random_state=0).fit(X, np.arange(60) % 3)
-    assert "1 leaf, with a logit for each class" in default._repr_html_()
-
-
 def test_the_pages_code_runs(tmp_path, monkeypatch):
     """docs/guide/report.md, as a newcomer would paste it."""
     page = Path(__file__).parent.parent / "docs" / "guide" / "report.md"
@@ -770,9 +729,15 @@ def headline(page):
     return " ".join(text.replace("\u00a0", " ").split())
 
 
+def verdict_on(page):
+    """The banner, as text."""
+    text = re.sub(r"<[^>]+>", "", re.search(r'<p class="verdict.*?</p>', page, re.S)[0])
+    return " ".join(text.replace("\u00a0", " ").split())
+
+
 def points_on(page):
-    """The table of operating points, row by row."""
-    table = page[page.index('<table id="points">') :]
+    """The table of thresholds, row by row."""
+    table = page[page.index('<table class="outcomes">') :]
     table = table[table.index("<tbody>") : table.index("</tbody>")]
     rows = re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
     return [re.findall(r"<td[^>]*>([^<]*)</td>", row) for row in rows]
@@ -805,58 +770,70 @@ def test_a_model_of_equal_priors_is_compared_with_nothing_at_the_price_it_decide
     precision = percent(found / (found + alarms)).replace("\u00a0", " ")
     assert f"of the {count(found + alarms)} rows that it flags, {precision} are fraud" in words
     assert f"{count(alarms)} are false alarms" in words
-    assert f"as dear as {times(weight)} false alarms" in words
-    assert f"that costs {amount(cost)}, and doing nothing would cost {amount(nothing)}." in words
-    assert cost < nothing / 2
-    # The same costs and rows in each column: at equal costs, too, there is a point that pays.
-    idle, now, cheapest = points_on(page)
-    assert (idle[3], idle[4]) == (amount(nothing), "48")
-    assert (now[3], now[4]) == (amount(cost), count(48 - found + alarms))
-    shares = {"fraud": 0.008, "honest": 0.992}
-    told = classifier.with_costs(priors=shares).predict(X)
-    assert int(cheapest[4]) <= min((told != y).sum(), 47)
+    assert f"counts a miss as {times(weight)} false alarms" in " ".join(page.split())
+    assert f"The model pays. Its mistakes cost {amount(cost)}," in verdict_on(page)
+    now, cheapest, idle, every = points_on(page)
+    assert (now[4], idle[4]) == (amount(cost), amount(nothing))
+    assert (every[0], every[2]) == ("48 (100\u00a0%)", count((y == "honest").sum()))
+    assert float(cheapest[4].replace(",", "")) <= cost
 
 
-def test_stated_costs_are_those_of_the_sentence():
-    """At the frequencies of the rows, whatever the priors."""
+def test_stated_costs_are_those_of_the_verdict():
+    """As they were given, at the frequencies of the rows, whatever the priors."""
     X, y = very_rare(1)
     classifier = EEMClassifier(30, random_state=0, costs={"fraud": 20, "honest": 0.5})
     said = classifier.fit(*very_rare()).predict(X)
     page = build_report(classifier, X, y)
     cost = 20 * (said != y)[y == "fraud"].sum() + 0.5 * (said != y)[y == "honest"].sum()
-    words = headline(page)
-    assert f"at 20 for a miss and 0.5 for a false alarm that costs {amount(cost)}" in words
-    assert "doing nothing would cost 960." in words
+    assert f"Its mistakes cost {amount(cost)}, " in verdict_on(page)
+    assert "less than flagging no row (960)" in verdict_on(page)
+    assert "At the costs given, a miss costs as much as 40 false alarms." in page
+
+
+def test_a_model_that_costs_more_than_doing_nothing_says_so_in_a_banner():
+    """A false alarm that costs ten misses, and a model that raises alarms all the same."""
+    X, y = very_rare(1)
+    eager = EEMClassifier(30, priors="balanced", costs={"fraud": 1, "honest": 10}, random_state=0)
+    page = build_report(eager.fit(*very_rare()), X, y)
+    assert 'class="verdict loses" id="verdict"' in page
+    assert verdict_on(page).startswith("The model does not pay. Its mistakes cost ")
+    assert re.search(r"% more than flagging no row \(48\); 95 % interval: ", verdict_on(page))
+    assert page.index('id="verdict"') < page.index('id="headline"')
+
+
+def test_a_verdict_is_as_certain_as_the_rows_allow():
+    """The same mistakes in 40 rows and in 4,000; on rows that were learnt there is none."""
+    costs = by_class([1, 4])
+    kinds = []
+    for n in (1, 100):
+        outcome = Outcome(n * np.array([[26, 4], [5, 5]]), costs)
+        kinds.append(verdict(outcome, outcome.saving_on_constant(1), ["no", "yes"], 1))
+    assert [judged.kind for judged in kinds] == ["unclear", "pays"]
+    assert kinds[0].reason.startswith(
+        "Its mistakes cost 24, 20\u00a0% less than flagging every row (30)"
+    )
+    assert verdict(outcome, outcome.saving_on_constant(1), ["no", "yes"], 1, 0.5).kind == "learnt"
 
 
 def test_a_model_that_knows_frequencies_and_costs_has_one_price():
-    """One column of costs, and no word about other weights."""
+    """No word about other weights."""
     X, y = very_rare(1)
     classifier = EEMClassifier(30, random_state=0, costs=None).fit(*very_rare())
     page = build_report(classifier, X, y)
-    assert [len(row) for row in points_on(page)] == [4, 4, 4]
-    assert "if every mistake costs 1, that costs" in headline(page)
-    assert "weighs one miss" not in page
-    assert "No costs were stated" not in page
+    assert "No costs were given: a miss counts like a false alarm." in page
+    assert "decides as if" not in page
 
 
-def test_where_no_costs_were_stated_those_that_balance_the_classes_are_told():
+def test_where_no_costs_were_given_those_that_balance_the_classes_are_told():
     """The dearest class by the rows that the others have for each of its own, the cheapest at 1."""
     X, y = very_rare(1)
     classifier = EEMClassifier(30, random_state=0).fit(*very_rare())
     said, weight = classifier.predict(X), 992 / 8
     page = build_report(classifier, X, y)
     cost = weight * (said != y)[y == "fraud"].sum() + (said != y)[y == "honest"].sum()
-    assert f"as dear as {times(weight)} false alarms" in headline(page)
-    assert f"that costs {amount(cost)}, and doing" in headline(page)
-    assert [len(row) for row in points_on(page)] == [4, 4, 4]
-    assert "No costs were stated, so that the model treats both classes alike" in page
+    assert f"Its mistakes cost {amount(cost)}, " in verdict_on(page)
+    assert f"treats both classes alike and counts a miss as {times(weight)} false alarms" in page
     assert data_of(page)["costs"] == [weight, 1]
-    # On rows of other frequencies it weighs a miss by theirs.
-    kept = (y == "fraud") | (np.arange(len(y)) % 3 == 0)
-    other = build_report(classifier, X[kept], y[kept])
-    assert f"and a miss for {amount(weight)} false alarms; so it weighs one miss like" in other
-    assert "No costs were stated; if" in other
 
 
 def test_the_cheapest_point_is_that_of_all_thresholds():
@@ -1121,15 +1098,15 @@ def test_a_report_on_fifty_classes_stays_readable(fifty):
     assert SECTION.findall(page) == headings
     settings = ReportSettings()
     sections = dict(zip(headings, re.split(SECTION, page)[2::2], strict=True))
-    matrix, costs = sections["taken"].split("<h3>Costs</h3>")
+    matrix, _ = sections["taken"].split("<h3>Costs</h3>")
     assert len(re.findall(r'class="n (?:right|wrong)', matrix)) == settings.matrix_classes**2
     assert 'class="matrix many dense"' in matrix
     assert page.count("data-pair=") == page.count("<option") == settings.pairs
     assert "28 pairs that are confused most often are shown; 1,197 others" in sections["pairs"]
-    assert page.count("<td") < settings.matrix_classes * (settings.matrix_classes + 2) + 8 * 50
+    assert page.count("<td") < settings.matrix_classes * (settings.matrix_classes + 2) + 10 * 50
     tables = sections["rows"].split("<table>")[1:]
-    assert [table.count("<tr>") - 1 for table in tables] == [25, 25]
-    assert costs.count("<table>") == 2
+    assert [table.count("<tr>") - 1 for table in tables] == [10] * 5
+    assert 'class="n">cost of a miss' in sections["rows"]
     told = re.findall(r"No mistake was made in .*? limit\.", " ".join(Parsed(page).text), re.S)[0]
     assert told.count("class ") == settings.told_classes
     truth = confusion_matrix(y, classifier.predict(X))
@@ -1144,7 +1121,7 @@ def test_classes_that_the_matrix_leaves_out_have_their_recall_in_the_data(fifty)
     rows = re.findall(
         r'<tr><th scope="row">(?:(?!<tr>).)*</tr>', build_report(classifier, X, y), re.S
     )
-    shown = [re.findall(r'class="n">([^<]*)<', row)[-2:] for row in rows if row.count("<td") == 5]
+    shown = [re.findall(r'class="n">([^<]*)<', row)[-2:] for row in rows if row.count("<td") == 6]
     recalls = recall_score(y, predicted, average=None)
     precisions = precision_score(y, predicted, average=None)
     expected = [[percent(r), percent(p)] for r, p in zip(recalls, precisions, strict=True)]
@@ -1171,7 +1148,8 @@ def test_colours_do_not_repeat_and_costs_are_told():
         hues = set(re.findall(r'<bdi class="name hue(\d+)"', page))
         assert hues == (set("012345") if k == 6 else set())
         text = " ".join(" ".join(Parsed(page).text).split())
-        assert "k1 1 k2 4.5 k3 1" in text
+        rows = re.search(r"k2 30 [\d.]+\s% 30 (\S+) ", text)
+        assert rows[1] == "4.5"
         assert "correctly" in headline(page)
 
 
@@ -1186,9 +1164,8 @@ def test_costs_that_depend_on_the_prediction_are_a_matrix():
     assert cells == ["", "1", "1", "1", "", "1", "9.5", "3", ""]
     matrix = confusion_matrix(y[1::2], classifier.predict(X[1::2, :2]))
     cost = matrix @ np.array([[0, 1, 1], [1, 0, 1], [9.5, 3, 0]]).T
-    words = headline(page)
-    assert f"its mistakes cost {amount(np.trace(cost))}, and predicting 2 for every row" in words
-    assert "would cost 50." in words
+    assert f"Its mistakes cost {amount(np.trace(cost))}, " in verdict_on(page)
+    assert "than always predicting 2 (50)" in verdict_on(page)
     assert 'id="cost-matrix"' not in build_report(classifier.with_costs(), X[1::2, :2], y[1::2])
 
 
@@ -1264,12 +1241,12 @@ def test_a_baseline_stands_beside_the_estimate():
     classifier = EEMClassifier(20, random_state=0).fit(*overlapping())
     about = About(
         estimate=SimpleNamespace(gmean=0.861, low=0.84, high=0.88),
-        baseline=SimpleNamespace(name="Gradient boosting", gmean=0.9, low=0.88, high=0.92),
+        baseline=SimpleNamespace(name="gradient boosting", gmean=0.9, low=0.88, high=0.92),
     )
     page = build_report(classifier, *overlapping(seed=1), about=about)
     words = " ".join(" ".join(Parsed(page).text).split())
-    assert "0.861 (0.840 to 0.880)" in words
-    assert "Gradient boosting on the same rows 0.900 (0.880 to 0.920)" in words
+    assert "This model 0.861 (0.840 to 0.880); gradient boosting 0.900 (0.880 to 0.920)" in words
+    assert "not with the numbers above, which are of other rows" in words
     assert 'id="baseline"' not in build_report(classifier, *overlapping(seed=1))
 
 
@@ -1324,7 +1301,7 @@ def test_a_section_is_one_entry_in_a_list(classifier):
     evidence = collect(classifier, [(X, y)])
     subject = subject_of(reported(classifier), evidence, About(), ReportSettings())
     one, none = (
-        Section("curves.html", content) for content in (SECTIONS[5].content, lambda _: None)
+        Section("curves.html", content) for content in (SECTIONS[6].content, lambda _: None)
     )
     page = render(subject, [one, none])
     assert "Trade-offs and calibration" in page

@@ -624,7 +624,7 @@ def stored(path, text, arrays):
         "format": persistence.FORMAT,
         "version": str(persistence.VERSION),
         "values": text,
-        "sha256": persistence._digest(persistence.VERSION, text, arrays),
+        "sha256": persistence._digest(str(persistence.VERSION), text, arrays),
     }
     save_file(arrays, path, metadata=header)
 

@@ -15,15 +15,15 @@ from scipy.special import softmax
 from extreme_entropy import ExtremeEntropyClassifier
 from extreme_entropy.columns.encoding import plain_encoding
 from extreme_entropy.columns.statistics import N_FOLDS
+from extreme_entropy.drawing.sampling import Columns
 from extreme_entropy.errors import ForcedWarning, ForgetError
-from extreme_entropy.estimators.inputs import Columns
 from extreme_entropy.estimators.tables import InMemory
 from extreme_entropy.features.content import ContentHash, folds_of
 from extreme_entropy.features.feature_map import FeatureMap, HeldRows, Tree, same
 from extreme_entropy.features.layers import Features, Part
 from extreme_entropy.features.neurons import Custom
 from extreme_entropy.features.scaling import Identity
-from extreme_entropy.moments import step_reduction
+from extreme_entropy.moments import step_sums as step_sums_module
 from extreme_entropy.moments.logistic import (
     log_losses,
     probabilities,
@@ -303,8 +303,8 @@ def new(n_leaves=1, **parameters):
 @pytest.mark.parametrize("n_leaves", [1, 4])
 def test_any_number_of_threads_gives_the_same_bits(n_classes, n_leaves, monkeypatch):
     """Of rows in many tasks, too."""
-    few = step_reduction.REDUCTION.__class__(single_rows=100)
-    monkeypatch.setattr(step_reduction, "REDUCTION", few)
+    few = replace(step_sums_module.CUTS, single_rows=100)
+    monkeypatch.setattr(step_sums_module, "CUTS", few)
     for dtype in (np.float64, np.float32):
         X, y = rows_of(n_classes, 5000)
         X = X.astype(dtype)

@@ -14,7 +14,7 @@ from extreme_entropy import ExtremeEntropyClassifier, load
 from extreme_entropy.cli.root import root
 from extreme_entropy.columns import text_date
 from extreme_entropy.columns.date import Date
-from extreme_entropy.columns.frames import UNDATED
+from extreme_entropy.columns.frames import MEANT
 from extreme_entropy.columns.text_date import TextDate
 from extreme_entropy.errors import DateWarning
 
@@ -140,7 +140,10 @@ def test_what_a_user_or_a_type_calls_categories_is_no_date(how):
         table_ = table_.set_column(1, "day", table_["day"].dictionary_encode())
         classifier = fitted(table_, labels(dates))
     elif how == "a field of Arrow":
-        fields = [pa.field("a", pa.float64()), pa.field("day", pa.string(), metadata=UNDATED)]
+        fields = [
+            pa.field("a", pa.float64()),
+            pa.field("day", pa.string(), metadata={MEANT: "text"}),
+        ]
         classifier = fitted(pa.Table.from_pandas(months, pa.schema(fields)), labels(dates))
     else:
         frame = pl.from_pandas(months).with_columns(pl.col("day").cast(pl.Categorical))
@@ -148,7 +151,7 @@ def test_what_a_user_or_a_type_calls_categories_is_no_date(how):
     assert "2023-06-01" in kind_of(classifier).labels
 
 
-@pytest.mark.parametrize("texts", [["20230101", "20230102"], ["1.5", "2.25"], ["a", "b"]])
+@pytest.mark.parametrize("texts", [["20230101", "20230102"], ["1.5b", "2.25"], ["a", "b"]])
 @pytest.mark.filterwarnings("error::extreme_entropy.errors.DateWarning")
 def test_digits_and_words_are_no_dates(texts):
     classifier = fitted(table(pd.Series((texts * N)[:N])), np.arange(N) % 2)

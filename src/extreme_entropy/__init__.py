@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .selection.eem_cv import EEMClassifierCV
     from .skl2onnx import register_skl2onnx
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = [
     "TRUSTED_TYPES",

@@ -18,6 +18,7 @@
     ├── FewRowsWarning                  a class has too few rows for what was asked
     ├── ForcedWarning                   rows were taken out that may never have been learnt
     ├── IdentifierWarning               columns that only tell rows apart are left out
+    ├── NumberWarning                   text is read as numbers, or is not though it holds many
     ├── PrecisionWarning                whole numbers have more digits than floats
     └── UnseenWarning                   most categories of a column are not those of the first rows
 """
@@ -91,6 +92,10 @@ class ForcedWarning(ExtremeEntropyWarning):
 
 class IdentifierWarning(ExtremeEntropyWarning):
     """Columns that only tell rows apart, such as row numbers or names, are left out."""
+
+
+class NumberWarning(ExtremeEntropyWarning):
+    """Text is read as numbers, perhaps not all of it, or is not though it holds many."""
 
 
 class PrecisionWarning(ExtremeEntropyWarning):

@@ -21,11 +21,11 @@ from safetensors.numpy import save_file
 
 from .errors import FileFormatError, WriteError
 from .files import written_whole
-
-Array = np.ndarray[Any, Any]
+from .shapes import Array
 
 FORMAT = "extreme-entropy"
-VERSION = 11
+VERSION = 11  # that files are written with
+READ = (11,)  # versions that are read, each with golden files (docs/guide/stability.md)
 
 
 def write(
@@ -49,7 +49,7 @@ def write(
         "format": FORMAT,
         "version": str(VERSION),
         "values": text,
-        "sha256": _digest(VERSION, text, arrays),
+        "sha256": _digest(str(VERSION), text, arrays),
     }
     if not isinstance(path, str | os.PathLike):
         path.write(to_bytes(arrays, metadata=header))
@@ -91,12 +91,13 @@ def read(path: str | Path | bytes | BinaryIO) -> tuple[dict[str, Any], dict[str,
             "Load files written by `save()`."
         )
     version, text = header.get("version", ""), header.get("values", "")
-    if version != str(VERSION):
+    if version not in map(str, READ):
+        known = " and ".join(map(str, READ))
         raise FileFormatError(
-            f"{name!r} has file version {version!r}; this library reads version {VERSION}. "
+            f"{name!r} has file version {version!r}; this library reads version {known}. "
             "Load it with the version of extreme-entropy that wrote it, or fit the model again."
         )
-    if header.get("sha256") != _digest(VERSION, text, arrays):
+    if header.get("sha256") != _digest(version, text, arrays):
         raise FileFormatError(
             f"{name!r} was altered after it was saved: its checksum does not match. "
             "Take an intact copy."
@@ -125,7 +126,7 @@ def _no_number(word: str) -> None:
     raise ValueError(f"{word} is no JSON")
 
 
-def _digest(version: int, text: str, arrays: dict[str, Array]) -> str:
+def _digest(version: str, text: str, arrays: dict[str, Array]) -> str:
     digest = hashlib.sha256(f"{FORMAT} {version}\n{text}\n".encode())
     for name in sorted(arrays):
         array = arrays[name]

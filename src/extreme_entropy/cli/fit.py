@@ -41,6 +41,9 @@ Examples:
 @click.argument("train", type=FILE)
 @click.option("--target", metavar="COLUMN", help="The column that holds the labels.")
 @click.option(
+    "--classes", is_flag=True, help="Take each number in the target for a class, even if many."
+)
+@click.option(
     "--model",
     type=click.Choice(["auto", "eem", "eekm"]),
     help="A classifier that grows with the table, random neurons, or a kernel. [default: auto]",
@@ -85,6 +88,11 @@ Examples:
     metavar="MODEL",
     help="Use the columns and the feature map of MODEL, so that the two can be merged.",
 )
+@click.option(
+    "--slim",
+    is_flag=True,
+    help="Keep only what predictions need: a small file, which cannot be merged or forget rows.",
+)
 @model_output
 @click.option("-v", "--verbose", is_flag=True, help="List every column, and how it is read.")
 @json_option
@@ -94,6 +102,7 @@ def fit(
     decision: DecisionOptions,
     encoding: str | None,
     like: Path | None,
+    slim: bool,
     output: Path,
     verbose: bool,
     as_json: bool,
@@ -124,9 +133,11 @@ def fit(
         source = open_table(train, encoding=encoding)
         fitted = fit_like(source, first, decision.costs, decision.priors, progress=True)
     fitted = replace(fitted, facts=replace(fitted.facts, command=command_line()))
+    if slim:
+        fitted = replace(fitted, classifier=fitted.classifier.slim())
     fitted.save(output)
     if not as_json:
-        print_fit(fitted, output, verbose=verbose)
+        print_fit(fitted, output, verbose=verbose, slim=slim)
         return
     from ..tables.costs import by_text
 

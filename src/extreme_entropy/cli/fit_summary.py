@@ -10,10 +10,13 @@ import click
 
 from ..columns.kinds import kind_called
 from ..columns.text import Column
-from ..metrics import label_text
-from ..tables.model import GMeanEstimate, TableModel
-from .output import counts_text, printable, rows_text
+from ..metrics import ScoreInterval, label_text
+from ..report.verdict import against, to_be_found, verdict
+from ..tables.model import HeldOutEstimate, TableModel
+from .outcomes import GMEAN, classes_text, costs_line, outcome_lines, plain
+from .output import counts_text, note, printable, quoted, rows_text
 
+LARGE = 5.0  # megabytes, from which on a file is worth a hint
 GAPS: dict[str, tuple[str, ...]] = {
     "filled by the median and marked": ("number", "boolean"),
     "filled by the median": ("date",),
@@ -21,25 +24,26 @@ GAPS: dict[str, tuple[str, ...]] = {
 }
 
 
-def print_fit(fitted: TableModel, output: Path, *, verbose: bool) -> None:
+def print_fit(fitted: TableModel, output: Path, *, verbose: bool, slim: bool = False) -> None:
     """Print all about a model that was fitted to a table and written to a file."""
     facts = fitted.facts
     lines = [
         rows_text(facts.rows, fitted.target, facts.rows_without_label),
-        f"Classes: {counts_text(facts.class_counts)}",
+        f"Classes: {classes_text(facts.class_counts)}",
         *_column_lines(fitted, verbose),
     ]
     lines.append(f"Model: {model_text(fitted)}, seed {facts.seed}")
-    for name, cost in (facts.costs or {}).items():
-        lines.append(f"Cost of missing {printable(name)}: {cost:g}")
     if priors := _priors_text(fitted):
         lines.append(f"Priors: {priors}")
-    lines += _estimate_lines(fitted)
+    lines += [_costs_text(fitted), *_estimate_lines(fitted)]
     click.echo("\n".join(lines))
     for warning in facts.warnings:
-        click.echo(f"Note: {warning}", err=True)
+        note(warning)
     file = shlex.quote(str(output))
-    click.echo(f"Written: {output}")
+    size = output.stat().st_size / 1e6 if output.exists() else 0.0
+    click.echo(f"Written: {output} ({size:.1f} MB)")
+    if size > LARGE and not slim:
+        click.echo("  Most of it is for eem merge and eem forget; without them, --slim saves it.")
     click.echo(f"Next: eem evaluate {file} NEW_ROWS   or: eem report {file} NEW_ROWS")
 
 
@@ -105,38 +109,56 @@ def _priors_text(fitted: TableModel) -> str:
     return "classes equally frequent" if equal else "classes as frequent as in the table"
 
 
+def _costs_text(fitted: TableModel) -> str:
+    """What mistakes cost."""
+    costs, counts = fitted.facts.costs, list(fitted.facts.class_counts.values())
+    stated = not isinstance(fitted.classifier.costs, str)
+    by_class = [(costs or {}).get(name, 1.0) for name in fitted.label_names]
+    if not stated:
+        by_class = [max(counts) / max(n, 1) for n in counts]
+    return costs_line(by_class, fitted.label_names, to_be_found(counts), stated=stated)
+
+
 def _estimate_lines(fitted: TableModel) -> list[str]:
-    """The estimate, that of the baseline, how they were made, and what the interval is about."""
-    facts = fitted.facts
+    """What was found on rows held out, at what cost, beside the baseline, and how it was made."""
+    facts, names = fitted.facts, fitted.label_names
     guess = facts.estimate
     if guess is None:
         reason = facts.no_estimate or "nothing was held out"
-        return [f"Estimated GMean: none, since {reason}; try eem evaluate on other rows"]
-    lines = [
-        f"Estimated GMean: {guess.gmean:.3f}, 95 % interval {guess.low:.3f} to {guess.high:.3f}"
+        return [f"Not estimated how good it is, since {reason}; try eem evaluate on other rows"]
+    rare = to_be_found(list(facts.class_counts.values()))
+    boosted = guess.baseline
+    confusions = {"This model": guess.confusion}
+    if boosted:
+        confusions[boosted.name[0].upper() + boosted.name[1:]] = boosted.confusion
+    outcomes = {title: guess.outcome(matrix) for title, matrix in confusions.items()}
+    judged = verdict(
+        outcomes["This model"], ScoreInterval(*guess.saved), [quoted(n) for n in names], rare
+    )
+    gmeans = f"GMean {guess.gmean:.3f} ({guess.low:.3f} to {guess.high:.3f})"
+    if boosted:
+        gmeans += f"; {boosted.name} {boosted.gmean:.3f} ({boosted.low:.3f} to {boosted.high:.3f})"
+    unjudged = [quoted(name) for name in guess.not_judged]
+    without = f", without {', '.join(unjudged)}" if unjudged else ""
+    return [
+        f"\nHeld out: {_how(guess)} of {_rows(fitted)}{without}",
+        *(f"  {line}" for line in outcome_lines(outcomes, names, rare)),
+        plain(f"{judged.headline} {judged.reason}"),
+        *([against(ScoreInterval(*boosted.saved), boosted.name)] if boosted else []),
+        f"{gmeans}. {GMEAN}",
+        f"{_meaning(fitted, guess)}\n",
     ]
-    if other := guess.baseline:
-        name = other.name[0].upper() + other.name[1:]
-        lines.append(
-            f"{name} on the same rows: {other.gmean:.3f}, 95 % interval {other.low:.3f} to "
-            f"{other.high:.3f}"
-        )
-    at = ", at equal priors and costs" if facts.costs or _priors_text(fitted) else ""
-    names = [printable(name) for name in guess.not_judged]
-    without = f", without {', '.join(names)}" if names else ""
-    lines.append(f"  {_how(guess)} of {_rows(fitted)}{without}{at}.")
-    return [*lines, f"  {_meaning(fitted, guess)}"]
 
 
-def _how(guess: GMeanEstimate) -> str:
+def _how(guess: HeldOutEstimate) -> str:
     column = printable(guess.column)
     if guess.split == "time":
         several = f" {guess.folds} times, from rows before them" if guess.folds > 1 else ""
-        return f"By holding out the rows last in {column}{several}: {guess.held_out:,}"
-    whole = f", keeping rows of one {column} together," if guess.split == "group" else ""
+        return f"the rows last in {column}{several}: {guess.held_out:,}"
+    whole = f" that keeps rows of one {column} together," if guess.split == "group" else ""
     if guess.folds > 1:
-        return f"By {guess.folds}-fold cross-validation{whole}"
-    return f"By holding out a fifth{whole}"
+        return f"each fold in turn, {guess.folds}-fold cross-validation{whole}"
+    return f"a fifth{whole}"
 
 
 def _rows(fitted: TableModel) -> str:
@@ -145,7 +167,7 @@ def _rows(fitted: TableModel) -> str:
     return f"{n:,} rows" if n >= rows else f"a sample of {n:,} of the {rows:,} rows"
 
 
-def _meaning(fitted: TableModel, guess: GMeanEstimate) -> str:
+def _meaning(fitted: TableModel, guess: HeldOutEstimate) -> str:
     """What the interval is about."""
     used = {column.name: column.kind for column in fitted.columns.used}
     if guess.split == "time":

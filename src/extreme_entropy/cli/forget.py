@@ -7,8 +7,8 @@ from pathlib import Path
 
 import click
 
-from .options import FILE, encoding_option, json_option, model_output
-from .output import command_line, counts_text, echo_json, prepare_output, printable
+from .options import FILE, encoding_option, json_option, model_output, require_model_first
+from .output import command_line, echo_json, prepare_output, printable
 
 
 @click.command()
@@ -34,7 +34,9 @@ def forget(
     from ..errors import ForgetError
     from ..tables.model import LabelledRows, TableModel
     from ..tables.reading import open_table
+    from .outcomes import classes_text
 
+    require_model_first(model, rows)
     prepare_output(output, rows)
     fitted = TableModel.load(model)
     source = open_table(rows, encoding=encoding)
@@ -68,7 +70,7 @@ def forget(
         echo_json({"model_file": str(output), "forgotten": forgotten.rows, **asdict(facts)})
         return
     click.echo(f"Forgotten: {forgotten.rows:,} rows; {facts.rows:,} are left")
-    click.echo(f"Classes: {counts_text(counts)}")
+    click.echo(f"Classes: {classes_text(counts)}")
     click.echo(f"Written: {output}")
     empty = [printable(name) for name, n in counts.items() if not n]
     if empty:

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from .options import FILE, json_option, model_output
-from .output import command_line, counts_text, echo_json, prepare_output
+from .output import command_line, echo_json, note, prepare_output
 
 
 @click.command()
@@ -27,6 +27,7 @@ def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) ->
     """
     from ..errors import MergeError
     from ..tables.model import TableModel
+    from .outcomes import classes_text
 
     if len(models) < 2:
         raise click.UsageError("Give two models or more.")
@@ -46,10 +47,9 @@ def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) ->
                 "different rows that happen to be equal, use --force."
             )
         if share:
-            click.echo(
-                f"Note: {100 * share:.3g} % of the rows of {str(path)!r} are also in the models "
-                "before it; they count twice.",
-                err=True,
+            note(
+                f"{100 * share:.3g} % of the rows of {str(path)!r} are also in the models before "
+                "it; they count twice."
             )
     facts = replace(merged.facts, command=command_line(), merged=tuple(map(str, models)))
     replace(merged, facts=facts).save(output)
@@ -57,5 +57,5 @@ def merge(models: tuple[Path, ...], force: bool, output: Path, as_json: bool) ->
         echo_json({"model_file": str(output), **asdict(facts)})
         return
     click.echo(f"Rows: {facts.rows:,} from {len(models)} models")
-    click.echo(f"Classes: {counts_text(facts.class_counts)}")
+    click.echo(f"Classes: {classes_text(facts.class_counts)}")
     click.echo(f"Written: {output}\nNext: eem evaluate {output} NEW_ROWS")

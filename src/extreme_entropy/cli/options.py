@@ -159,8 +159,21 @@ class ModelOnTable:
         from ..tables.model import TableModel
         from ..tables.reading import open_table
 
+        require_model_first(self.model, self.data)
         fitted = self.decision.of(TableModel.load(self.model).with_missing(self.na))
         return fitted, open_table(self.data, encoding=self.encoding)
+
+
+def require_model_first(model: Path, table: Path) -> None:
+    """Raise if the table and the model were named in the wrong order."""
+    from ..tables.reading import KINDS
+
+    swapped = [path.name.lower().endswith(tuple(KINDS)) for path in (model, table)]
+    if swapped == [True, False] and str(table) != "-" and not table.is_dir():
+        command = click.get_current_context().info_name
+        raise click.UsageError(
+            f"The model comes first, then the table: eem {command} {table} {model} …"
+        )
 
 
 def on_table(command: Command) -> Command:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 WRITTEN = "eem.written"  # the file that a command writes, in the context of click
+NOTES = "eem.notes"  # all notes so far, there too
 
 
 def prepare_output(path: str | Path, *tables: str | Path) -> None:
@@ -19,6 +20,19 @@ def prepare_output(path: str | Path, *tables: str | Path) -> None:
 
     check_writable(path, *tables)
     click.get_current_context().meta[WRITTEN] = str(path)
+
+
+def note(text: str) -> None:
+    """Say on stderr what to know of a result, and remember it for a report."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta.setdefault(NOTES, []).append(text)
+    click.echo(f"Note: {text}", err=True)
+
+
+def notes_so_far() -> list[str]:
+    """The notes of this command."""
+    return list(click.get_current_context().meta.get(NOTES, []))
 
 
 def echo_json(values: dict[str, Any]) -> None:
@@ -31,11 +45,19 @@ def printable(name: str) -> str:
     return name if name.isprintable() and name.strip() == name and name else repr(name)
 
 
-def counts_text(counts: Mapping[str, int], most: int | None = None) -> str:
-    """Names with their counts, as in "no 242, yes 58"; of very many the first ones."""
+def quoted(name: str) -> str:
+    """A label in quotes, so that it cannot be taken for a number of rows."""
+    return f'"{name}"' if name.isprintable() and '"' not in name else repr(name)
+
+
+def counts_text(counts: Mapping[str, int], most: int) -> str:
+    """Columns with their counts, as in "age 242, city 58"; of very many the first ones."""
     names = [f"{printable(name)} {n:,}" for name, n in counts.items()]
-    more = f" and {len(names) - most} more" if most and len(names) > most else ""
-    return ", ".join(names[:most]) + more
+    return ", ".join(names[:most]) + rest(len(names) - most)
+
+
+def rest(n: int) -> str:
+    return f" and {n} more" if n > 0 else ""
 
 
 def rows_text(rows: int, target: str, without_label: int) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from .options import ModelOnTable, on_table, output_option
-from .output import command_line, echo_json, prepare_output
+from .output import command_line, echo_json, notes_so_far, prepare_output
 
 if TYPE_CHECKING:
     from ..report import About
@@ -29,6 +29,7 @@ def report(use: ModelOnTable, output: Path, title: str, as_json: bool) -> None:
     be changed on it.
     """
     from ..errors import InputError
+    from ..progress import steps_shown
     from ..report.build import report_on_batches, write_page
     from ..report.classifiers import reported
     from ..tables.model import LabelledRows
@@ -41,9 +42,10 @@ def report(use: ModelOnTable, output: Path, title: str, as_json: bool) -> None:
         )
     fitted, source = use.open()
     rows = LabelledRows(fitted, source, "report on", progress="reading")
-    page = report_on_batches(
-        reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
-    )
+    with steps_shown(True, terminal_only=True):
+        page = report_on_batches(
+            reported(fitted.classifier), rows, lambda: _about(fitted, rows, source.name, title)
+        )
     write_page(output, page)
     if as_json:
         echo_json({"report_file": str(output), "model_file": str(use.model), "data": str(use.data)})
@@ -63,11 +65,12 @@ def _about(fitted: TableModel, rows: LabelledRows, name: str, title: str) -> Abo
         target=fitted.target,
         columns=[column.name for column in fitted.columns.used],
         missing=rows.missing,
+        changes=rows.drift.changes(),
         left_out=rows.rows_without_label,
         commands=[command for command in (facts.command, command_line()) if command],
         versions=facts.versions,
         seed=facts.seed,
-        warnings=[*facts.warnings, *left_out(fitted.columns.dropped)],
+        warnings=[*facts.warnings, *left_out(fitted.columns.dropped), *notes_so_far()],
         estimate=facts.estimate,
         baseline=facts.estimate.baseline if facts.estimate else None,
     )

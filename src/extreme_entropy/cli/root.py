@@ -7,6 +7,7 @@ counts, and a note says that its summary was lost. A reader who has gone is neit
 
 from __future__ import annotations
 
+import difflib
 import sys
 import warnings
 from collections.abc import Iterator
@@ -19,7 +20,7 @@ import click
 from .. import __version__
 from ..terminal import Harmless, harmless_streams
 from .memory import require_memory
-from .output import WRITTEN
+from .output import WRITTEN, note
 
 # In the order of the help; each is a file of this folder that holds a command of its own name.
 COMMANDS = ("fit", "predict", "evaluate", "report", "export", "merge", "forget", "demo")
@@ -32,22 +33,29 @@ def one_line_errors() -> Iterator[None]:
     Warnings become notes on stderr, one line each.
     """
 
-    def note(message: Warning | str, *place: Any, **more: Any) -> None:
+    def tell(message: Warning | str, *place: Any, **more: Any) -> None:
         text = str(message)
         if isinstance(message, Warning):
             from ..tables.notes import in_words_of_the_command
 
             text = in_words_of_the_command(message)
-        click.echo(f"Note: {' '.join(text.split())}", err=True)
+        note(" ".join(text.split()))
 
     with warnings.catch_warnings():
-        warnings.showwarning = note
+        warnings.showwarning = tell
         try:
             yield
         except BrokenPipeError as error:  # as by `| head`, which has seen enough
             raise click.exceptions.Exit(1) from error
         except KeyboardInterrupt as error:
             raise click.ClickException("Interrupted; no file was written or changed.") from error
+        except click.UsageError as error:
+            if "unexpected extra argument" in error.message:
+                error.message += (
+                    ". An option takes one value; repeat the option to give more. Put a name with "
+                    "spaces in quotes."
+                )
+            raise
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:
@@ -91,7 +99,31 @@ class Root(click.Group):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta["eem.words"] = list(args)
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            raise click.UsageError(
+                f"The command comes first, then its options: eem COMMAND … {error.option_name} …",
+                ctx,
+            ) from error
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in COMMANDS:
+            near = difflib.get_close_matches(args[0], COMMANDS, 1)
+            hint = f"Did you mean {near[0]!r}?" if near else f"It is one of {', '.join(COMMANDS)}."
+            raise click.UsageError(
+                f"The first word must be a command; got {args[0]!r}. {hint}", ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        commands = [(name, self.get_command(ctx, name)) for name in COMMANDS]
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [(name, command.get_short_help_str(1000)) for name, command in commands if command]
+            )
 
     def invoke(self, ctx: click.Context) -> Any:
         require_memory()

@@ -32,7 +32,7 @@ class Cells:
     whole: bool = False  # whether its type says whole numbers
     exact: bool = False  # whether its cells may be more than floats: of more digits, or booleans
     is_text: bool = False  # whether labels are cells of text, which no type calls categories
-    undated: bool = False  # whether it is known that none of them are dates
+    meant: str = ""  # "text" as it is spelt, or "words", where somebody says so
 
     def looked_up(self, table: Array) -> Array:
         """What a table has for the label of each cell, and at its end for missing ones."""
@@ -53,7 +53,7 @@ class ValueProfile:
     rounded: bool = False  # numbers with more digits than floats
     direction: int = 0  # 1 if each whole number is above the one before, −1 if below
     is_text: bool = False  # whether all are text, which no type calls categories
-    undated: bool = False  # whether it is known that no text holds dates
+    meant: str = ""  # what somebody says that its text is, as in `Cells`
 
     @classmethod
     def of(cls, cells: Cells, rows: Any = slice(None)) -> ValueProfile:
@@ -64,7 +64,7 @@ class ValueProfile:
         if cells.kind == "category":
             counts = np.bincount(values.astype(np.intp), minlength=len(cells.labels))
             present = {k: int(n) for k, n in zip(cells.labels, counts, strict=True) if n}
-            return cls(kinds, n, Counter(present), is_text=cells.is_text, undated=cells.undated)
+            return cls(kinds, n, Counter(present), is_text=cells.is_text, meant=cells.meant)
         low, high = float(values.min(initial=np.inf)), float(values.max(initial=-np.inf))
         rounded = cells.exact and max(-low, high) >= LARGE
         distinct, direction = _order(values, high - low) if cells.whole else (False, 0)
@@ -84,7 +84,7 @@ class ValueProfile:
             self.rounded or other.rounded,
             direction if self.direction == direction == other.direction else 0,
             self.is_text and other.is_text,
-            self.undated or other.undated,
+            self.meant or other.meant,
         )
 
 

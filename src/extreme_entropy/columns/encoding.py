@@ -135,7 +135,8 @@ def fit_encoding(
     seen = Seen(stats, typical, sample, counts, kinds or ())
     columns: dict[type[ColumnKind], list[int]] = {kind: [] for kind in KINDS}
     for j in range(d):
-        columns[Number if kinds is None else type(kinds[j])].append(j)
+        kind = Number if kinds is None else type(kinds[j])
+        columns[kind.encoded_as or kind].append(j)
     numbers, parts = columns.pop(Number), list[EncodedPart]()
     if numbers:
         parts.append(EncodedNumbers(np.array(numbers)))

@@ -22,7 +22,7 @@ from .number import Number
 
 Array = np.ndarray[Any, Any]
 
-UNDATED = {b"dates": b"none"}  # metadata of an Arrow field whose text holds no dates
+MEANT = b"extreme_entropy.meant"  # metadata of an Arrow field: what its text is, as in `Cells`
 CHUNK_ROWS = 1024  # rows whose columns are put side by side while they stay in cache
 
 
@@ -170,8 +170,8 @@ def _cells(X: Any, named: Array) -> list[Cells]:
                 f"{types[j]}. Convert it, or leave it out."
             ) from error
         metadata = X.schema.field(j).metadata if is_arrow(X) else None
-        if metadata and UNDATED.items() <= metadata.items():
-            cells = replace(cells, undated=True)
+        if metadata and MEANT in metadata:
+            cells = replace(cells, meant=metadata[MEANT].decode())
         columns.append(cells)
     return columns
 

@@ -59,6 +59,9 @@ class ColumnKind:
     title: ClassVar[str]  # what its cells are, in a sentence
     cells: ClassVar[str] = "number"  # the kind of `Cells` that it takes
     encoded: ClassVar[type | None] = None  # the parts that `fit` makes
+    encoded_as: ClassVar[type[ColumnKind] | None] = (
+        None  # the kind whose `fit` has its columns, too
+    )
     widest: ClassVar[int] = 1  # how many columns one becomes, at the most
     is_counted: ClassVar[bool] = False  # whether values are counted by class and fold
     marks_gaps: ClassVar[bool] = False  # whether a 0/1 column tells where values are missing

@@ -15,6 +15,7 @@ from .date import Date
 from .kind import ColumnKind
 from .number import Boolean, EncodedGaps, EncodedNumbers, Number
 from .text_date import TextDate
+from .text_number import TextNumber
 from .unused import Empty, Identifier
 from .words import FreeText, Word
 
@@ -27,6 +28,7 @@ KINDS: list[type[ColumnKind]] = [
     Identifier,
     FreeText,
     Word,
+    TextNumber,
     TextDate,
     Empty,
 ]

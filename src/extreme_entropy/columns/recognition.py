@@ -25,19 +25,15 @@ from ..errors import InputError
 from .cells import LARGE
 from .date_text import ORDERS, date_cells, look_like_dates, truth
 from .kinds import kind_called
-from .text import DECIMAL_COMMA, NUMBER, Column, numbers_or_gaps, with_points
+from .number_text import NumberReading, NumberTally
+from .text import NUMBER, Column
 from .unused import FILE_RULES, ONLY_NUMBERS
 
 Array = np.ndarray[Any, Any]
 
-# $16,947 and 9.3% and (255.57) and 1'234 and 70.1 kg
-LIKE_NUMBER = (
-    r"^\(?[-+−]?\s?[$€£¥]?\s?[-+−]?\d[\d,'\x{a0}\x{202f}]*(\.\d*)?"
-    r"(\s?[%$€£¥]|\s[a-zA-Z]{1,3})?\)?$"
-)
+EITHER = r"^[1-9]\d{0,2}\.\d{3}$"  # 1.234 may be a whole number
 MAY_BE_DATE = r"^\d{1,4}[-/. ]|^[A-Za-z]{3,9}\.? \d|^\d{8}$"
 FIRST = {"dmy": "the day first", "mdy": "the month first"}
-AS_MISSING = "Such cells count as missing."
 
 
 @dataclass(frozen=True)
@@ -45,11 +41,8 @@ class RecognitionSettings:
     """From how many cells on a column of text is of a kind."""
 
     most_counted: int = 10_000  # different cells that are counted
-    several: int = 20  # different cells; of fewer, numbers with a stray word are categories
-    mostly: float = 0.9  # of the cells: a column of numbers or dates, the others being strays
-    half: float = 0.5  # of the cells: text may have been meant for numbers
-    few_strays: int = 3  # different cells that are no numbers, but mean that none is known
-    most_strays: int = 20  # different cells that are no numbers; more are text
+    several: int = 20  # different cells; of fewer, dates with a stray word are categories
+    mostly: float = 0.9  # of the cells: a column of dates, the others being strays
 
 
 SETTINGS = RecognitionSettings()
@@ -88,6 +81,7 @@ class Asked(NamedTuple):
 
     kind: str = ""  # the name of a kind, or "" where its cells are to decide
     order: str = ""  # of year, month and day in dates
+    by_words: bool = False  # whether the words of text count even if there are few in a cell
 
 
 class KindDecision(NamedTuple):
@@ -110,10 +104,9 @@ class FileColumn:
     rows: int = 0
     missing: int = 0
     values: ValueSample = ValueSample(SETTINGS.most_counted)  # of text
+    numbers: NumberTally = field(default_factory=NumberTally)  # how cells of text write numbers
     fits: Counter[str] = field(default_factory=Counter)  # cells of text that are of a kind or order
     first_odd: Mapping[str, tuple[int, str]] = field(default_factory=dict)  # not so: row, cell
-    strays: ValueSample = ValueSample(SETTINGS.most_strays)  # cells that are no numbers
-    whole: bool = True  # whether all numbers are whole
     low: float = np.inf
     high: float = -np.inf
     first: float = np.nan  # value less the number of its row
@@ -152,7 +145,6 @@ class FileColumn:
             missing=self.missing + len(values) - len(known),
             low=min(self.low, known.min(initial=np.inf)),
             high=max(self.high, known.max(initial=-np.inf)),
-            whole=self.whole and bool((known == np.floor(known)).all()),
             first=first,
             numbers_rows=self.numbers_rows and bool((values == first + row_numbers).all()),
         )
@@ -163,14 +155,17 @@ class FileColumn:
             column = self._counted(counts[0], counts[1])
         if self._may_be_numbers(array):
             try:
-                values = Column(self.name, "number").numbers(array)
+                floats = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
             except pa.ArrowException:
                 pass
             else:
-                n = len(values) - int(np.isnan(values).sum())
-                fits = self.fits + Counter({"number": n, "any number": n})
-                return replace(column._with_values(values, row_numbers), fits=fits)
+                values, known = np.where(np.isfinite(floats), floats, np.nan), np.isfinite(floats)
+                whole, rows = values[known] == np.floor(values[known]), row_numbers[known]
+                numbers = column.numbers.with_numbers(values[known], whole, rows)
+                return replace(column._with_values(values, row_numbers), numbers=numbers)
+        # Their range is not known before it is decided how they are read.
         column = replace(column, numbers_rows=False, missing=self.missing + array.null_count)
+        column = replace(column, low=-np.inf, high=np.inf)
         if array.null_count == len(array):
             return column
         texts, times = counts or _counts(array)
@@ -181,7 +176,7 @@ class FileColumn:
         if self.type is not None or self.asked.kind not in ("", "number"):
             return False
         commas = self.decimal_commas and pc.any(pc.match_substring(array, ",")).as_py()
-        return self.fits["number"] == self.present and not commas
+        return self.numbers.is_plain and not commas
 
     def _counted(self, texts: pa.Array, times: Array) -> FileColumn:
         counts = dict(zip(texts.to_pylist(), times.tolist(), strict=True))
@@ -193,23 +188,29 @@ class FileColumn:
         self, array: pa.Array, texts: pa.Array, times: Array, row_numbers: Array
     ) -> FileColumn:
         """The column after cells of text, of which it is counted how many are of which kind."""
-        kinds = _understood(
-            texts, short=self.asked.kind == "date", decimal_commas=self.decimal_commas
-        )
-        odd = dict(self.first_odd)
+        kinds, odd = _understood(texts, short=self.asked.kind == "date"), dict(self.first_odd)
+
+        def row_of(cell: Any) -> int:
+            return int(row_numbers[pc.index(array, cell).as_py()])
+
         for kind, fitting in kinds.items():
             if kind not in odd and not fitting.all():
                 cell = texts[int(np.argmin(fitting))]
-                odd[kind] = int(row_numbers[pc.index(array, cell).as_py()]), cell.as_py()
-        numbers = kinds["number"]
-        strays = texts.filter(pa.array(~numbers)).slice(0, SETTINGS.most_strays + 1).to_pylist()
-        digits = pc.match_substring_regex(texts.filter(pa.array(numbers)), r"^\d+$")
+                odd[kind] = row_of(cell), cell.as_py()
+        plain = truth(pc.match_substring_regex(array, NUMBER))
+        plain &= ~truth(pc.match_substring_regex(array, EITHER))
+        cells = array.filter(pa.array(plain))
+        whole = truth(pc.match_substring_regex(cells, r"^\d+$"))
+        numbers = self.numbers.with_numbers(
+            cells.cast(pa.float64()).to_numpy(), whole, row_numbers[plain]
+        )
+        rest = np.flatnonzero(~truth(pc.is_in(texts, value_set=cells)))
+        counted = zip(texts.take(pa.array(rest)).to_pylist(), times[rest].tolist(), strict=True)
         return replace(
             self,
             fits=self.fits + Counter({kind: int(times[fit].sum()) for kind, fit in kinds.items()}),
             first_odd=odd,
-            strays=self.strays.with_values(dict.fromkeys(strays, 1)),
-            whole=self.whole and pc.all(digits, min_count=0).as_py(),
+            numbers=numbers.with_texts(counted, row_of),
         )
 
     # ---------------------------------------------------------------- what it is
@@ -221,10 +222,12 @@ class FileColumn:
         elif self.asked.kind:
             column, note = self._as_asked()
         else:
-            column, note = self._of_one_kind() or self._with_strays() or self._as_text()
+            column, note = self._recognised()
         missing = self.missing
-        if self._is_text and column.lenient:
-            missing += self.present - self.fits[_kept(column)]
+        if self._is_text and column.kind == "number":
+            missing = self.rows - self.numbers.best(commas=self.decimal_commas).fitting
+        elif self._is_text and column.lenient:
+            missing += self.present - self.fits[column.order or "ymd"]
         reason = self._reason_to_drop(column, missing)
         return KindDecision(column, note or self._note_on_rounding(column), missing, reason)
 
@@ -251,74 +254,78 @@ class FileColumn:
     def _as_asked(self) -> tuple[Column, str]:
         kind, order, note = self.asked.kind, self.asked.order, ""
         if kind in ("text", "category"):
-            return Column(self.name, kind), ""
+            return Column(self.name, kind, by_words=self.asked.by_words), ""
         if kind == "date" and not order:
             order = max(ORDERS, key=lambda order: self.fits[order])
             note = self._note_on_order(order)
-        comma = kind == "number" and self._decimal_comma
-        column = Column(self.name, kind, _but_iso(order), lenient=True, decimal_comma=comma)
-        kept, title = _kept(column), kind_called(kind).title
-        if self.fits["number"] == self.present and kind == "number":
-            return column, ""
-        if not self.fits[kept] and self.present:
+        reading = self.numbers.best(commas=self.decimal_commas)
+        column = Column(self.name, kind, _but_iso(order), lenient=True)
+        if kind == "number":
+            column = replace(self._as_numbers(reading), lenient=True)
+        fitting = reading.fitting if kind == "number" else self.fits[order]
+        if not fitting and self.present:
             raise InputError(
-                f"Column {self.name!r} must hold {title} to be read by --{kind}; it has none, but "
-                f"{self.values.example or 'other text'!r}."
+                f"Column {self.name!r} must hold {kind_called(kind).title} to be read by --{kind}; "
+                f"it has none, but {self.values.example or 'other text'!r}."
             )
-        if self.fits[kept] < self.present:
-            note = self._note_on_strays(kept, title, AS_MISSING)
+        if kind == "number" and reading.strays:
+            note = f"{reading.told(self.name)}"
+        elif kind == "date" and fitting < self.present:
+            note = self._note_on_strays(order)
         return column, note
 
-    def _of_one_kind(self) -> tuple[Column, str] | None:
-        """The column as the kind that all cells of text are, if there is one."""
-        name, kinds = self.name, {kind for kind, n in self.fits.items() if n == self.present}
-        if self.type is not None:
-            return None
-        if "number" in kinds or not self.present:
-            note = self._note_on_zeros() or self._note_on_commas()
-            return Column(name, "number", decimal_comma=self._decimal_comma), note
-        if "boolean" in kinds:
+    def _as_numbers(self, reading: NumberReading) -> Column:
+        comma = reading.decimal == "comma"
+        return Column(
+            *(self.name, "number"),
+            lenient=reading.strays > 0,
+            decimal_comma=comma,
+            unit=reading.unit,
+        )
+
+    def _recognised(self) -> tuple[Column, str]:
+        """The column as the kind that all cells of text are, or most, or as text."""
+        name, spelt = self.name, self.type is not None
+        if not self.present:
+            return Column(name, "text" if spelt else "number"), ""
+        kinds = {kind for kind, n in self.fits.items() if n == self.present}
+        reading = self.numbers.reading(len(self.values), commas=self.decimal_commas, spelt=spelt)
+        is_read = reading is not None and reading.is_read
+        if reading is not None and is_read and not reading.strays:
+            note = reading.told(name)
+            note = f"{note} To read it as text: {self._option('text')}" if note else ""
+            return self._as_numbers(reading), note or self._note_on_zeros()
+        if "boolean" in kinds and not spelt:
             return Column(name, "boolean"), ""
-        if order := self._order_of(kinds):
+        order = self._order_of(kinds) or max(ORDERS, key=lambda order: self.fits[order])
+        if order in kinds:
             return Column(name, "date", _but_iso(order)), self._note_on_order(order)
-        if "any number" in kinds:
-            return Column(name, "number", lenient=True), (
-                f"Column {name!r} has commas between thousands, as in "
-                f"{_shown(self.first_odd['number'][1])}, and is read as numbers. To read it as "
-                f"text: {self._option('text')}"
-            )
-        return None
+        if reading is not None and is_read:
+            note = f"{reading.told(name)} To read the column as text: {self._option('text')}"
+            return self._as_numbers(reading), note
+        if len(self.values) > SETTINGS.several:
+            if self.fits[order] >= SETTINGS.mostly * self.present:
+                note = f"{self._note_on_strays(order)} To read the column as text: "
+                column = Column(name, "date", _but_iso(order), lenient=True)
+                return column, note + self._option("text")
+            if self.fits["looks like a date"] >= SETTINGS.mostly * self.present:
+                return Column(name, "text"), (
+                    f"Column {name!r} looks like dates ({_shown(self.values.example)}), but is "
+                    f"read as text. To read it as dates: {self._option('date')}"
+                )
+        note = (
+            f"{reading.told(name)} The column is read as text. To read it as numbers, and such "
+            f"cells as missing: {self._option('number')}"
+            if reading
+            else ""
+        )
+        return Column(name, "text"), note
 
     def _order_of(self, kinds: set[str]) -> str:
         """Of these, the order of day and month in which cells are dates, if there is one."""
         if {"dmy", "mdy"} <= kinds and not self.fits["dotted"]:
             return "mdy"
         return next((order for order in ORDERS if order in kinds), "")
-
-    def _with_strays(self) -> tuple[Column, str] | None:
-        """The column as the kind that most cells of text are, if there is one."""
-        if self.type is not None or len(self.values) <= SETTINGS.several:
-            return None
-        as_missing = f"{AS_MISSING} To read the column as text: {self._option('text')}"
-        few = len(self.strays) <= SETTINGS.few_strays
-        if self.fits["number"] >= (SETTINGS.half if few else SETTINGS.mostly) * self.present:
-            codes = self.whole and all(any(map(str.isdigit, cell)) for cell in self.strays.counts)
-            if codes or self.strays.is_full:
-                note = self._note_on_strays("number", "numbers", self._as_numbers)
-                return Column(self.name, "text"), note
-            comma = self._decimal_comma
-            column = Column(self.name, "number", lenient=True, decimal_comma=comma)
-            return column, self._note_on_strays("number", "numbers", as_missing)
-        order = max(ORDERS, key=lambda order: self.fits[order])
-        if self.fits[order] >= SETTINGS.mostly * self.present:
-            column = Column(self.name, "date", _but_iso(order), lenient=True)
-            return column, self._note_on_strays(order, "dates", as_missing)
-        return None
-
-    @property
-    def _decimal_comma(self) -> bool:
-        """Whether commas are decimal signs: in most files of their kind, if that is possible."""
-        return self.fits["decimal comma"] > 0 and self.fits["number"] >= self.fits["any number"]
 
     def _reason_to_drop(self, column: Column, missing: int) -> str:
         """Why a model cannot use the column; empty if it can."""
@@ -347,21 +354,14 @@ class FileColumn:
         """What decides otherwise, on the command line."""
         return f"--{kind} {shlex.quote(self.name)}{'=' if order else ''}{order}"
 
-    @property
-    def _as_numbers(self) -> str:
-        return (
-            "The column is read as text. To read it as numbers, and such cells as missing: "
-            + self._option("number")
-        )
-
-    def _note_on_strays(self, kept: str, title: str, end: str) -> str:
-        """Which cells are not like most, and what becomes of them."""
-        n = self.present - self.fits[kept]
-        row, cell = self.first_odd[kept]
+    def _note_on_strays(self, order: str) -> str:
+        """Which cells are no dates."""
+        n = self.present - self.fits[order]
+        row, cell = self.first_odd[order]
         cells = "1 cell is not:" if n == 1 else f"{n:,} cells are not, such as"
         return (
-            f"Column {self.name!r} holds {title}, but {cells} {_shown(cell)} in row {row:,} below "
-            f"the header. {end}"
+            f"Column {self.name!r} holds dates, but {cells} {_shown(cell)} in row {row:,} below "
+            "the header. Such cells count as missing."
         )
 
     def _note_on_order(self, order: str) -> str:
@@ -395,59 +395,15 @@ class FileColumn:
             f"are codes, use {self._option('category')}"
         )
 
-    def _note_on_commas(self) -> str:
-        """That decimal signs could be between thousands, where nothing tells."""
-        if not self._decimal_comma or self.fits["any number"] < self.present:
-            return ""
-        cell = next((text for text in self.values.counts if "," in text), "1,234")
-        return (
-            f"Commas in column {self.name!r} are read as decimal signs, as in {_shown(cell)}, "
-            "since the file is separated by semicolons. If they are between thousands, take them "
-            "out of the file."
-        )
-
-    def _as_text(self) -> tuple[Column, str]:
-        """The column as text, and that it looks like dates, or is mostly numbers."""
-        column, most = Column(self.name, "text"), SETTINGS.mostly * self.present
-        if len(self.values) <= SETTINGS.several or not self.present:
-            return column, ""
-        looks = f"Column {self.name!r} looks like {{}} ({_shown(self.values.example)}), but is read"
-        if self.fits["looks like a date"] >= most:
-            option = self._option("date")
-            return column, f"{looks.format('dates')} as text. To read it as dates: {option}"
-        if self.fits["looks like a number"] >= most:
-            return column, (
-                f"{looks.format('numbers')} as text. Write them without signs of currencies, units "
-                "and percent to have them used as numbers."
-            )
-        if self.type is None and self.fits["number"] >= SETTINGS.half * self.present:
-            return column, self._note_on_strays("number", "many numbers", self._as_numbers)
-        return column, ""
-
 
 def _but_iso(order: str) -> str:
     """An order of day and month as `Column` has it."""
     return "" if order == "ymd" else order
 
 
-def _kept(column: Column) -> str:
-    """Of which kind or order cells must be that are not missing."""
-    if column.kind == "date":
-        return column.order or "ymd"
-    return "number" if column.decimal_comma else "any number"
-
-
-def _understood(texts: pa.Array, *, short: bool, decimal_commas: bool) -> dict[str, Array]:
-    """Which of these cells are numbers, booleans, or dates in each order."""
-    numbers = with_points(texts) if decimal_commas else texts
-    kinds = {
-        "number": truth(pc.match_substring_regex(numbers, NUMBER)),
-        "any number": truth(numbers_or_gaps(texts).is_valid()),
-        "looks like a number": truth(pc.match_substring_regex(texts, LIKE_NUMBER)),
-        "boolean": truth(pc.match_substring_regex(texts, "(?i)^(true|false)$")),
-    }
-    if decimal_commas:
-        kinds["decimal comma"] = truth(pc.match_substring_regex(texts, DECIMAL_COMMA))
+def _understood(texts: pa.Array, *, short: bool) -> dict[str, Array]:
+    """Which of these cells are booleans, or dates in each order."""
+    kinds = {"boolean": truth(pc.match_substring_regex(texts, "(?i)^(true|false)$"))}
     if not pc.any(pc.match_substring_regex(texts, MAY_BE_DATE), min_count=0).as_py():
         return kinds | {order: np.zeros(len(texts), bool) for order in ORDERS}
     dates = date_cells(texts)

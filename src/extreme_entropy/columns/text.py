@@ -19,13 +19,12 @@ from ..errors import InputError
 from .cells import arrow_cells, python_value
 from .date_text import read_dates
 from .kinds import kind_called
+from .number_text import number_of
 
 Array = np.ndarray[Any, Any]
 
 LONGEST = 16_384  # bytes of a cell of text that are kept as they are
 NUMBER = r"(?i)^[+-]?((\d+\.?\d*|\.\d+)(e[+-]?\d+)?|inf(inity)?|nan)$"
-DECIMAL_COMMA = r"^([+-]?\d+),(\d+)$"
-THOUSANDS = r"^[+-]?\d{1,3}(,\d{3})+(\.\d*)?$"  # 1,234.50
 
 
 @dataclass(frozen=True)
@@ -37,6 +36,13 @@ class Column:
     order: str = ""  # of year, month and day in dates of text; "" where they are as ISO has them
     lenient: bool = False  # whether cells that are not of the kind are missing
     decimal_comma: bool = False  # whether 2,5 is two and a half
+    unit: str = ""  # that numbers in text may have
+    by_words: bool = False  # whether the words of text count even if there are few in a cell
+
+    @property
+    def meant(self) -> str:
+        """What its text is, as `Cells` have it."""
+        return "words" if self.by_words else "text" if self.kind == "text" else ""
 
     def read(self, array: pa.Array) -> pa.Array:
         """Cells in the type of the column, null where nothing is known."""
@@ -65,9 +71,11 @@ def _read_numbers(array: pa.Array, column: Column) -> pa.Array:
     if pa.types.is_boolean(array.type):
         return _read_booleans(array, column)
     if pa.types.is_string(array.type):
-        array = with_points(array) if column.decimal_comma else array
-        array = numbers_or_gaps(array) if column.lenient else array
-    numbers = pc.cast(array, pa.float64(), safe=False)
+        numbers = numbers_in(array, comma=column.decimal_comma, unit=column.unit)
+        if numbers.null_count > array.null_count and not column.lenient:
+            raise pa.ArrowInvalid("not all are numbers")
+    else:
+        numbers = pc.cast(array, pa.float64(), safe=False)
     return pc.if_else(pc.is_finite(numbers), numbers, pa.scalar(None, pa.float64()))
 
 
@@ -110,17 +118,22 @@ READERS = {
 }
 
 
-def with_points(texts: pa.Array) -> pa.Array:
-    """The same text, with a point for the comma of a number such as 2,5."""
-    return pc.replace_substring_regex(texts, DECIMAL_COMMA, r"\1.\2")
-
-
-def numbers_or_gaps(texts: pa.Array) -> pa.Array:
-    """The same text, null where it is no number; without the commas of thousands."""
-    plain = pc.replace_substring(texts, ",", "")
-    texts = pc.if_else(pc.match_substring_regex(texts, THOUSANDS), plain, texts)
-    numbers = pc.match_substring_regex(texts, NUMBER)
-    return pc.if_else(numbers, texts, pa.scalar(None, pa.string()))
+def numbers_in(texts: pa.Array, *, comma: bool = False, unit: str = "") -> pa.Array:
+    """The numbers that texts are, NaN where they say that there is none, null for other text."""
+    if not comma:
+        try:
+            return texts.cast(pa.float64())  # the quickest way
+        except pa.ArrowInvalid:
+            pass
+    is_plain = pc.fill_null(
+        pc.match_substring_regex(texts, r"^[+-]?\d+$" if comma else NUMBER), False
+    )
+    plain = pc.if_else(is_plain, texts, pa.scalar(None, pa.string())).cast(pa.float64())
+    decimal, rest = "comma" if comma else "point", texts.filter(pc.invert(is_plain))
+    distinct = rest.dictionary_encode()
+    numbers = [number_of(text, decimal, unit) for text in distinct.dictionary.to_pylist()]
+    numbers = pa.array(numbers, pa.float64()).take(distinct.indices)
+    return pc.replace_with_mask(plain, pc.invert(is_plain), numbers)
 
 
 def without(array: pa.Array, missing: Sequence[str]) -> pa.Array:
@@ -130,7 +143,7 @@ def without(array: pa.Array, missing: Sequence[str]) -> pa.Array:
     if pa.types.is_string(array.type):
         gone = pc.is_in(array, value_set=pa.array(missing, pa.string()))
     elif pa.types.is_integer(array.type) or pa.types.is_floating(array.type):
-        numbers = numbers_or_gaps(pa.array(missing, pa.string())).drop_null().cast(pa.float64())
+        numbers = numbers_in(pa.array(missing, pa.string())).drop_null()
         gone = pc.is_in(array.cast(pa.float64(), safe=False), value_set=numbers)
     else:
         return array

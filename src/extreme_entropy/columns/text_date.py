@@ -19,6 +19,7 @@ import numpy as np
 from ..shapes import OneOf
 from .cells import Cells, ValueProfile, local_time, seconds
 from .date import SHAPE, Date, EncodedDate, iso_time
+from .kind import ColumnKind
 
 Array = np.ndarray[Any, Any]
 
@@ -54,6 +55,7 @@ class TextDate(Date):
 
     name = "text date"
     title = "dates as text"
+    encoded_as: ClassVar[type[ColumnKind] | None] = Date
     encoded: ClassVar[type | None] = EncodedDate
 
     order: Annotated[str, OneOf("ymd", "dmy", "mdy")] = "ymd"
@@ -72,7 +74,7 @@ class TextDate(Date):
 
 def dates_among(profile: ValueProfile) -> ReadDates | None:
     """Text of such cells as dates, if it holds any."""
-    if not profile.is_text or profile.undated or not _may_be_dates(profile.counts):
+    if not profile.is_text or profile.meant or not _may_be_dates(profile.counts):
         return None
     texts, times = list(profile.counts), np.array(list(profile.counts.values()))
     read = {order: _dates(texts, order) for order in _orders()}
@@ -92,7 +94,7 @@ def dates_among(profile: ValueProfile) -> ReadDates | None:
 
 def look_like_dates(profile: ValueProfile) -> str:
     """One of the texts, if most of the first have the shape of a date."""
-    dated = profile.is_text and not profile.undated
+    dated = profile.is_text and not profile.meant
     texts = list(islice(profile.counts, SETTINGS.looked_at)) if dated else []
     shaped = [text for text in texts if re.match(SHAPE, text)]
     return shaped[0] if len(shaped) > len(texts) / 2 else ""

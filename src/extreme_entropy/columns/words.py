@@ -162,10 +162,12 @@ class Word(ColumnKind):
 
 
 def is_free_text(profile: ValueProfile) -> bool:
-    """Whether cells are text that mostly differs, and have several words each."""
+    """Whether cells are text that mostly differs, and have several words each or are said to."""
     distinct = len(profile.counts)
     if not profile.is_text or distinct < max(SETTINGS.several, SETTINGS.distinct * profile.n):
         return False
+    if profile.meant == "words":
+        return True
     pieces = sum(len(str(text).split()) for text in profile.counts)
     return pieces >= SETTINGS.pieces * distinct
 

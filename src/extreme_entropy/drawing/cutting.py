@@ -8,14 +8,13 @@ middle, or one side would have too few rows of all classes but one, the next col
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..features.feature_map import Tree
+from ..shapes import Array
 from .settings import TreeSettings
-
-Array = np.ndarray[Any, Any]
 
 
 class Cut(NamedTuple):

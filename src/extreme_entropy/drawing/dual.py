@@ -1,4 +1,4 @@
-"""Sampled rows in the dual: a penalised logistic regression, and what it is with each row left out.
+"""Sampled rows in the dual: a penalised logistic regression, and what it is with rows left out.
 
 The model is a Gaussian process of the log-odds with the covariance
 
@@ -6,11 +6,13 @@ The model is a Gaussian process of the log-odds with the covariance
 
 where A holds the inner products of codes (`features/additive.py`) and v are weights of columns.
 With the weights w (`moments/logistic.py`) and the working responses u of Newton's method, the dual
-coefficients are a = (C + W⁻¹)⁻¹u, and without row i, its log-odds would be
-u_i − a_i / [(C + W⁻¹)⁻¹]_ii. A row that occurred n times has the weight n·w, and all n are left out
-together.
+coefficients are a = (C + W⁻¹)⁻¹u, where a row that occurred n times has the weight n·w. The
+log-odds of other rows x are C(x, ·)a.
 
-So one factorisation, for a few hundred rows, judges one choice of v, r, λ_a and λ_k.
+Each fold of rows is predicted by a fit to the others, which judges one choice of v, r, λ_a and λ_k.
+Leaving out single rows by a formula takes longer and gains nothing with two classes. With more, W
+bounds the curvature from above; a row would seem to count less in its own log-odds than it does,
+and the narrowest kernel would look best even if labels are random.
 """
 
 from __future__ import annotations
@@ -20,9 +22,8 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import lapack
-from scipy.linalg.blas import dsymm
-from scipy.spatial.distance import cdist
+from scipy.linalg import cho_factor, cho_solve
+from scipy.spatial.distance import pdist, squareform
 
 from ..moments.logistic import log_losses, probabilities, weights_of
 from .settings import DualSettings
@@ -61,12 +62,18 @@ class Choice(NamedTuple):
     kernel: float  # λ_k
 
 
+class Stepped(NamedTuple):
+    """Rows after a step of Newton's method."""
+
+    coefficients: Array  # a   (n, outputs)
+    odds: Array  # (n, outputs)
+
+
 class Judged(NamedTuple):
     """What a choice is worth."""
 
     losses: Array  # −ln p of each row left out
-    odds: Array  # with no row left out   (n, outputs)
-    coefficients: Array  # a
+    odds: Array  # of all rows, by the fit without each fold   (folds, n, outputs)
 
 
 @dataclass(slots=True)
@@ -115,44 +122,66 @@ class Dual:
             self.kernels[key] = np.exp(between * (-choice.rate / median))
         return self.kernels[key]
 
-    def judged(self, choice: Choice, odds: Array) -> Judged:
-        """The choice after a step of Newton's method from these log-odds.
-
-        With more than two classes, an upper bound stands for the curvature, which makes steps
-        short: several of them share a factorisation.
-        """
-        rows, settings = self.rows, self.settings
-        odds = np.clip(odds, -settings.most_odds, settings.most_odds)
-        p = probabilities(odds)
-        w = np.maximum(weights_of(p), settings.least_weight)[:, np.newaxis]
-        upon = 1 / (w[:, 0] * rows.counts)
+    def covariance(self, choice: Choice) -> Array:
+        """C of all rows."""
         C = self.additive / choice.additive
         C += self.kernel(choice) / choice.kernel
-        C += settings.constant_variance
-        C.flat[:: len(C) + 1] += upon
-        factor, _ = lapack.dpotrf(C.T, lower=1, overwrite_a=1)  # in Fortran order, so in place
-        inverse, _ = lapack.dpotri(factor, lower=1, overwrite_c=1)
-        for repeat in range(1 if odds.shape[1] == 1 else settings.short_steps):
-            p = probabilities(odds) if repeat else p
-            responses = odds + (rows.targets - p) / w
-            a = dsymm(1.0, inverse, responses, lower=1)
-            odds = responses - a * upon[:, np.newaxis]
-        left_out = responses - a / inverse.diagonal()[:, np.newaxis]
-        return Judged(log_losses(left_out, rows.targets), odds, a)
+        C += self.settings.constant_variance
+        return C
+
+    def judged(self, choice: Choice, odds: Array) -> Judged:
+        """The choice after a step from the log-odds of each fit without a fold."""
+        C, rows = self.covariance(choice), self.rows
+        after = np.empty(odds.shape)
+        fold_of = np.arange(len(C)) % len(odds)
+        for fold, start in enumerate(odds):
+            rest, left = np.flatnonzero(fold_of != fold), np.flatnonzero(fold_of == fold)
+            inside = rows.targets[rest], rows.counts[rest], start[rest]
+            stepped = step(C[np.ix_(rest, rest)], *inside, self.settings)
+            after[fold, rest] = stepped.odds
+            after[fold, left] = C[np.ix_(left, rest)] @ stepped.coefficients
+        left_out = after[fold_of, np.arange(len(C))]
+        return Judged(log_losses(left_out, rows.targets), after)
 
     def fitted(self, choice: Choice) -> Judged:
         """The choice after some steps from the log-odds of the classes."""
-        odds = np.broadcast_to(self.rows.prior, self.rows.targets.shape)
+        folds = min(self.settings.folds, len(self.rows.Z))
+        odds = np.broadcast_to(self.rows.prior, (folds, *self.rows.targets.shape))
         for _ in range(self.settings.steps):
             judged = self.judged(choice, odds)
             odds = judged.odds
         return judged
 
+    def coefficients(self, choice: Choice) -> Array:
+        """a of all rows, after some steps from the log-odds of the classes."""
+        C, odds = self.covariance(choice), np.broadcast_to(self.rows.prior, self.rows.targets.shape)
+        for _ in range(self.settings.steps):
+            a, odds = step(C.copy(), self.rows.targets, self.rows.counts, odds, self.settings)
+        return a
+
+
+def step(C: Array, targets: Array, counts: Array, odds: Array, settings: DualSettings) -> Stepped:
+    """A step of Newton's method of rows from some log-odds; their covariance C is overwritten.
+
+    With more than two classes an upper bound stands for the curvature, which makes steps short:
+    several of them share a factorisation.
+    """
+    odds = np.clip(odds, -settings.most_odds, settings.most_odds)
+    w = np.maximum(weights_of(probabilities(odds)), settings.least_weight)[:, np.newaxis]
+    upon = 1 / (w * counts[:, np.newaxis])
+    C.flat[:: len(C) + 1] += upon[:, 0]
+    factor = cho_factor(C, lower=True, overwrite_a=True, check_finite=False)
+    for _ in range(1 if odds.shape[1] == 1 else settings.short_steps):
+        responses = odds + (targets - probabilities(odds)) / w
+        a = cho_solve(factor, responses, check_finite=False)
+        odds = responses - a * upon
+    return Stepped(a, odds)
+
 
 def best_choice(duals: Sequence[Dual], first: Choice) -> Choice:
     """The choice that best predicts rows left out of each, found step by step from the first.
 
-    All are judged from the same log-odds, so each takes one factorisation of each.
+    All are judged from the same log-odds, so each takes one step of each.
     """
     settings = duals[0].settings
     counts = np.concatenate([dual.rows.counts for dual in duals])
@@ -163,8 +192,8 @@ def best_choice(duals: Sequence[Dual], first: Choice) -> Choice:
     tried = {best}
     for _ in range(settings.rounds):
         start = best
-        for step in range(settings.n_steps + len(duals[0].weightings)):
-            choice = stepped(best, step, settings)
+        for direction in range(settings.n_steps + len(duals[0].weightings)):
+            choice = stepped(best, direction, settings)
             if choice not in tried:
                 tried.add(choice)
                 judged = zip(duals, fitted, strict=True)
@@ -188,14 +217,14 @@ def is_better(
     return gain > max(least_gain * float(counts @ than / total), error)
 
 
-def stepped(choice: Choice, step: int, settings: DualSettings) -> Choice:
+def stepped(choice: Choice, direction: int, settings: DualSettings) -> Choice:
     """A step from a choice: another penalty, another width, other weights of columns."""
     by, least_kernel, least_additive = (
         settings.penalty_step,
         settings.least_kernel,
         settings.least_additive,
     )
-    match step:
+    match direction:
         case 0:
             return choice._replace(kernel=choice.kernel * by)
         case 1:
@@ -210,15 +239,15 @@ def stepped(choice: Choice, step: int, settings: DualSettings) -> Choice:
             return choice._replace(rate=choice.rate / settings.rate_step)
         case 6:
             return choice._replace(radial=not choice.radial)
-    return choice._replace(weighting=step - settings.n_steps)
+    return choice._replace(weighting=direction - settings.n_steps)
 
 
 def distances_of(rows: Array, radial: bool) -> tuple[Array, float]:
     """L1 or squared distances between rows, and the median of positive ones; 1 if none is."""
     rows = rows[:, np.ptp(rows, axis=0) > 0]  # of sparse columns, few
-    between = cdist(rows, rows, "sqeuclidean" if radial else "cityblock")
+    between = pdist(rows, "sqeuclidean" if radial else "cityblock")
     positive = between[between > 0]
-    return between, float(np.median(positive)) if len(positive) else 1.0
+    return squareform(between), float(np.median(positive)) if len(positive) else 1.0
 
 
 def column_weights(
@@ -241,7 +270,7 @@ def column_weights(
         seen, whole = rows.Z * weights, Dual.of(rows, additive, [weights], settings)
         kernel, slopes = whole.kernel(choice), []
         for half in halves:
-            a = whole.half(half).fitted(choice).coefficients
+            a = whole.half(half).coefficients(choice)
             slopes.append(_slopes(seen, seen[half], kernel[:, half], a))
         v = np.einsum("lnm,lnm,n->l", *slopes, rows.counts) * weights**2
         v = np.maximum(v, 0.0)

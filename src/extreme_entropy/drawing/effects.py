@@ -24,9 +24,8 @@ from scipy.special import ndtri
 from ..features.additive import Codes, codes_between
 from ..features.kernels import Polynomial, whitening
 from ..features.layers import Part
+from ..shapes import Array
 from .settings import EffectSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +40,7 @@ class Effects:
 
     def parts(self, landmarks: Array, size: float, dtype: np.dtype[Any]) -> list[Part]:
         """The features of this size; none where no column varies."""
-        return [Part(self.codes, whitening=self.root * size)] if self.codes.size else []
+        return [Part(self.codes, whitening=self.root * size)] if len(self.root) else []
 
 
 @dataclass(frozen=True, slots=True)

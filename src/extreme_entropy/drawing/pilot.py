@@ -5,8 +5,8 @@ With φ̃ = (φ, 1), the features and a constant, it minimises over θ
     Σ n_i · −ln p(y_i | φ̃_iᵀθ) + ½ Σ_j λ_j (θ_j − centre_j)²
 
 with the penalties λ of `penalties_of`. With more than two classes, one matrix bounds the curvature
-for all of them (`moments/logistic.py`); this makes steps too short, so they are lengthened while
-that helps.
+for all of them (`moments/logistic.py`). Newton's step would then be too short, so it only
+preconditions conjugate gradients (Polak and Ribière), each as long as the curvature along it asks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
 from ..machine.stepping import penalties_of
-from ..moments.logistic import log_losses, probabilities, weights_of
+from ..moments.logistic import curvatures, log_losses, probabilities, weights_of
 from ..tolerances import SINGULAR
 from .settings import PilotSettings
 
@@ -43,29 +43,35 @@ def fit_pilot(
     least_gain = settings.least_gain * np.sqrt(counts.sum())
     for _ in range(settings.most_steps):
         before = current
-        w = np.maximum(weights_of(probabilities(odds)), settings.least_weight) * counts
+        p = probabilities(odds)
+        w = np.maximum(weights_of(p), settings.least_weight) * counts
         rooted = H * np.sqrt(w)[:, np.newaxis]
         gram = rooted.T @ rooted
         # Large weights, or columns that repeat others, must not outweigh the penalties by rounding.
         rounding = SINGULAR * len(gram) * gram.diagonal().max()
         gram.flat[:: len(gram) + 1] += np.maximum(penalties[:, 0], rounding)
         factor = cho_factor(gram, overwrite_a=True, check_finite=False)
+        step, pull_before, slope = np.zeros_like(theta), np.zeros_like(theta), np.inf
         for _ in range(1 if targets.shape[1] == 1 else settings.short_steps):
-            pull = H.T @ ((targets - probabilities(odds)) * counts[:, np.newaxis])
-            step = cho_solve(factor, pull - penalties * (theta - centre))
-            moved, size = H @ step, 1.0
-            new = value(odds + moved, theta + step)
+            pull = H.T @ ((targets - p) * counts[:, np.newaxis]) - penalties * (theta - centre)
+            newton = cho_solve(factor, pull, check_finite=False)
+            step *= max(np.vdot(newton, pull - pull_before) / slope, 0.0)
+            step += newton
+            pull_before, slope = pull, np.vdot(newton, pull)
+            moved = H @ step
+            curvature = counts @ curvatures(p, moved) + (penalties * np.square(step)).sum()
+            size = np.vdot(pull, step) / curvature if curvature else 0.0
+            new = value(odds + size * moved, theta + size * step)
             while not new <= current and size > settings.least_step:
                 size /= 2
                 new = value(odds + size * moved, theta + size * step)
-            while (
-                size >= 1
-                and (longer := value(odds + 2 * size * moved, theta + 2 * size * step)) < new
-            ):
-                size, new = 2 * size, longer
             if not new <= current:
                 break
-            theta, odds, current = theta + size * step, odds + size * moved, new
+            gain, current = current - new, new
+            theta, odds = theta + size * step, odds + size * moved
+            p = probabilities(odds)
+            if gain < settings.least_share * least_gain:
+                break
         if before - current < least_gain:
             break
     return theta

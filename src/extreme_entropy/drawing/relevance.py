@@ -24,17 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..columns.statistics import N_FOLDS, worth
-from ..engines.threads import Executor, serial
+from ..engines.threads import Executor, RowGroups, serial
 from ..features.content import RowSample, folds_of
 from ..features.layers import Features
 from ..features.scaling import Scaling
 from ..machine.operator import Ridge, operators_of, shrink
 from ..machine.solving import FoldProjections, HeldOut, Method, project_fold, project_folds
-from ..moments.reduction import RowGroups, summarise
+from ..moments.reduction import summarise
 from ..moments.summary import FoldMoments
+from ..shapes import Array
 from .settings import RelevanceSettings
 
-Array = np.ndarray[Any, Any]
 FoldPair = tuple[int, int]
 
 
@@ -138,7 +138,7 @@ class _Fitted:
     @classmethod
     def on(cls, rows: RelevanceRows, features: Features) -> _Fitted:
         groups = RowGroups(rows.labels, rows.folds, rows.counts, (rows.n_classes, N_FOLDS))
-        [[moments]] = summarise([features], rows.Z, groups)
+        [moments] = summarise(features, rows.Z, groups)
         return cls(features, moments)
 
     def gradients(self, ridge: Ridge, Z: Array, groups: list[FoldPair]) -> Gradients:

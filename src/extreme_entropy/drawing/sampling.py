@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from operator import add
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,10 +18,11 @@ from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
 from ..errors import InputError
 from ..features.content import ContentHash, RowSample, folds_of
 from ..features.feature_map import FeatureMap
+from ..shapes import Array
 from ..tolerances import LEAST_WIDTH
 from .settings import DRAWING, DrawingSettings
 
-Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 
 class SampleSizes(NamedTuple):
@@ -43,28 +45,30 @@ class Spec(Protocol):
         """φ as specified."""
 
 
-class HashedRows(Protocol):
-    """Rows in memory."""
+class Columns(NamedTuple):
+    """What is kept of the columns of X."""
 
-    def hashes(self, content: ContentHash, /) -> Array:
-        """The hash of each row."""
+    n: int
+    names: Array | None
+    # What each column of the matrix holds that they become; None where all are numbers.
+    kinds: tuple[ColumnKind, ...] | None = None
 
 
-class SourceColumns(Protocol):
-    """The columns of a table."""
+@dataclass(frozen=True, slots=True)
+class Addends(Generic[T]):
+    """Several values, each of which is added to its own."""
 
-    @property
-    def n(self) -> int: ...
+    values: list[T]
 
-    @property
-    def kinds(self) -> tuple[ColumnKind, ...] | None: ...
+    def __add__(self, other: Addends[T]) -> Addends[T]:
+        return Addends(list(map(add, self.values, other.values)))
 
 
 class Source(Protocol):
     """A table that φ is drawn from, wherever its rows lie."""
 
     @property
-    def columns(self) -> SourceColumns: ...
+    def columns(self) -> Columns: ...
 
     @property
     def dtype(self) -> np.dtype[Any]: ...
@@ -86,33 +90,15 @@ class Source(Protocol):
     def sample(self, content: ContentHash, k: int, /) -> RowSample:
         """The k rows with the smallest hashes."""
 
-    def sample_by_class(self, content: ContentHash, classes: Array, k: int, /) -> ClassSamples:
+    def sample_by_class(
+        self, content: ContentHash, classes: Array, k: int, /
+    ) -> Addends[RowSample]:
         """The k rows of each class with the smallest hashes."""
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int], /
-    ) -> Counts:
+    ) -> Addends[CategoryCounts]:
         """How often each value of these columns comes, by class and fold."""
-
-
-@dataclass(frozen=True, slots=True)
-class ClassSamples:
-    """A sample of the rows of each class."""
-
-    samples: list[RowSample]
-
-    def __add__(self, other: ClassSamples) -> ClassSamples:
-        return ClassSamples([a + b for a, b in zip(self.samples, other.samples, strict=True)])
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Counts of the values of some columns."""
-
-    columns: list[CategoryCounts]
-
-    def __add__(self, other: Counts) -> Counts:
-        return Counts([a + b for a, b in zip(self.columns, other.columns, strict=True)])
 
 
 class HashedSample(NamedTuple):
@@ -181,7 +167,7 @@ def _among_most(
     return ContentHash.between(content.seed, stats.low, stats.high) if stats.varies.any() else None
 
 
-def _has_hash(content: ContentHash, wanted: np.uint64, rows: HashedRows) -> Array:
+def _has_hash(content: ContentHash, wanted: np.uint64, rows: Any) -> Array:
     return rows.hashes(content) == wanted
 
 
@@ -189,12 +175,6 @@ def with_folds(X: Any, hashes: Array) -> Any:
     """Rows with their folds as a last column."""
     folds = folds_of(hashes, N_FOLDS)[:, None].astype(X.dtype)
     return sp.hstack([X, folds], format="csr") if sp.issparse(X) else np.hstack([X, folds])
-
-
-def _encoded(sample: RowSample, encoding: Encoding) -> RowSample:
-    """Sampled rows, encoded as rows to be learnt."""
-    rows = with_folds(sample.rows, sample.hashes) if encoding.by_fold else sample.rows
-    return replace(sample, rows=encoding(rows))
 
 
 @dataclass(frozen=True)
@@ -209,7 +189,7 @@ class Sampled:
     stats: ColumnStats
     content: ContentHash
     sample: RowSample
-    by_class: ClassSamples | None  # for learned relevance, or for pilots
+    by_class: list[RowSample] | None  # for learned relevance, or for pilots
     dtype: np.dtype[Any]
     n_jobs: int | None = 1
     learned: dict[Any, Any] = field(default_factory=dict)  # relevance of columns, by scale
@@ -217,7 +197,7 @@ class Sampled:
     @classmethod
     def of(cls, table: Source, random_state: Any, specs: Sequence[Spec], classes: Array) -> Sampled:
         """All that some of these specifications need of a table."""
-        kinds, settings = table.columns.kinds, specs[0].settings
+        kinds, settings, dtype = table.columns.kinds, specs[0].settings, table.dtype
         n, d = table.stats.rows, most_encoded(kinds, table.columns.n)
         sizes = [spec.sample_sizes(n, len(classes), d) for spec in specs]
         k, of_class = max(size.of_all for size in sizes), max(size.of_class for size in sizes)
@@ -225,7 +205,7 @@ class Sampled:
             k = max(k, settings.features.typical_rows)  # for medians
         content, sample = sample_rows(table, random_state, k, settings)
         columns = [j for j, kind in enumerate(kinds or ()) if kind.is_counted]
-        counts = table.count_categories(content, classes, columns).columns if columns else []
+        counts = table.count_categories(content, classes, columns).values if columns else []
         rows = table.stats.rows / table.stats.n  # that a weight of one is worth
         by_column = dict(zip(columns, counts, strict=True))
         in_rows = {
@@ -234,15 +214,17 @@ class Sampled:
         encoding = fit_encoding(kinds, table.stats, sample.rows, in_rows)
         sample = replace(sample, rows=encoding(sample.rows))
         stats = encoding.stats(table.stats, sample.rows, by_column)
-        by_class = None
+        by_class, by_fold = None, encoding.by_fold
         if of_class:
-            raw = table.sample_by_class(content, classes, of_class).samples
-            by_class = ClassSamples([_encoded(part, encoding) for part in raw])
-        return cls(encoding, stats, content, sample, by_class, table.dtype, table.n_jobs)
-
-    def encoding_without_rows(self) -> Encoding:
-        """The encoding of numbers without gaps, where φ needs no sampled rows."""
-        return fit_encoding(None, self.stats, self.sample.rows[:0], {})
+            raw = table.sample_by_class(content, classes, of_class).values
+            rows_to_learn = (
+                with_folds(part.rows, part.hashes) if by_fold else part.rows for part in raw
+            )
+            by_class = [
+                replace(part, rows=encoding(rows))
+                for part, rows in zip(raw, rows_to_learn, strict=True)
+            ]
+        return cls(encoding, stats, content, sample, by_class, dtype, table.n_jobs)
 
     @property
     def rows_sampled(self) -> bool:
@@ -254,7 +236,7 @@ class Sampled:
         seen = np.zeros(len(hashes), dtype=bool)
         if len(self.sample.hashes):
             seen |= hashes <= self.sample.hashes[-1]
-        for c, of_class in enumerate(self.by_class.samples if self.by_class is not None else ()):
+        for c, of_class in enumerate(self.by_class or ()):
             if len(of_class.hashes):
                 seen |= (hashes <= of_class.hashes[-1]) & (labels == c)
         return seen

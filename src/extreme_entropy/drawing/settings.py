@@ -46,6 +46,7 @@ class DualSettings:
     leaf_rows: int = 800
     steps: int = 3  # of Newton's method, before choices are compared
     short_steps: int = 6  # that replace each of them with more than two classes
+    folds: int = 3  # of rows left out together
     most_odds: float = 8.0  # beyond this, rows would hardly count in the next step
     least_weight: float = 1e-4  # w of rows that are certain
     constant_variance: float = 100.0
@@ -82,9 +83,10 @@ class PilotSettings:
     # What sampled rows are worth at the most, on average: with more, rounding would choose.
     most_worth: float = 1e6
     most_steps: int = 25  # each with one factorisation
-    short_steps: int = 6  # that share a factorisation, with more than two classes
-    least_step: float = 1e-4  # down to which a Newton step is halved until it gains
+    short_steps: int = 20  # that share a factorisation, with more than two classes
+    least_step: float = 1e-4  # down to which a step is halved until it gains
     least_gain: float = 1e-2  # of the loss, times the root of the rows: the sums take another step
+    least_share: float = 0.1  # of this, that a step must gain if others are to follow it
     least_weight: float = 1e-9
 
 
@@ -107,10 +109,12 @@ class EffectSettings:
 class TreeSettings:
     """How large the default's φ becomes, and where rows are cut into leaves (`cutting.py`)."""
 
-    # Landmarks of a table that is not cut, of one with many rows or classes, and of a leaf; codes
-    # of all columns together.
+    # Landmarks of a table that is not cut, of one with many rows, of one with more than two
+    # classes (which share one matrix, so that landmarks cost little), and of a leaf; codes of all
+    # columns together.
     landmarks: int = 300
     many_landmarks: int = 400
+    landmarks_of_classes: int = 800
     many_rows: int = 10_000
     leaf_landmarks: int = 400
     codes: int = 200

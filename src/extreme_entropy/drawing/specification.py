@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..columns.encoding import fit_encoding
 from ..engines.threads import Threads
 from ..features.codes import on_knots
-from ..features.feature_map import FeatureMap
+from ..features.feature_map import FeatureMap, HeldRows, Tree
 from ..features.kernels import kernel_layer, median_gamma, whitening
 from ..features.layers import Features, Part
 from ..features.neurons import (
@@ -26,11 +27,10 @@ from ..features.neurons import (
     log_deviation,
 )
 from ..features.scaling import fit_scaling
+from ..shapes import Array
 from .relevance import Relevance, RelevanceRows, learn_relevance
 from .sampling import Sampled, SampleSizes
 from .settings import DRAWING, DrawingSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,8 @@ class LeafSpec:
         """φ of one leaf as specified."""
         encoding, settings = sampled.encoding, self.settings
         if not self.sample_size and encoding.kinds is None and encoding.plain:
-            encoding = sampled.encoding_without_rows()
+            # Of numbers without gaps, where φ needs no sampled rows.
+            encoding = fit_encoding(None, sampled.stats, sampled.sample.rows[:0], {})
         scaling = fit_scaling(
             self.scale,
             sampled.stats,
@@ -106,7 +107,10 @@ class LeafSpec:
             used = weights if relevance.is_used else None
             drawn = replace(drawn, weights=used, alone=relevance.is_alone)
         features = self.features(drawn)
-        return FeatureMap.uncut(sampled.content, encoding, scaling, features, weights)
+        held = HeldRows.none(len(sampled.stats.low))
+        return FeatureMap(
+            sampled.content, encoding, scaling, Tree.uncut(), (features,), held, weights
+        )
 
     def features(self, drawn: DrawnFrom) -> Features:
         """The features of a leaf as specified."""
@@ -209,7 +213,7 @@ def relevance_of(sampled: Sampled, scale: str | None, settings: DrawingSettings)
     """
     if scale in sampled.learned:
         return sampled.learned[scale]
-    samples = [] if sampled.by_class is None else sampled.by_class.samples
+    samples = sampled.by_class or []
     first = slice(settings.relevance.class_rows)
     by_class = [sample.at(first) for sample in samples if len(sample.rows)]
     relevance = Relevance(np.ones(len(sampled.stats.low)))

@@ -3,7 +3,7 @@
     f(x) = constant + codes of single columns + Laplacian kernel on landmarks
 
 How much each column counts in the kernel, the kernel's width and two penalties are chosen on a few
-hundred rows by leaving each row out (`dual.py`). Features are divided by the roots of their
+hundred rows by cross-validation (`dual.py`). Features are divided by the roots of their
 penalties, so that in a leaf the penalty of each is 1 (`machine/stepping.py`). A large table is cut
 into leaves (`cutting.py`), each with its own knots, landmarks and pilot; the choice is the same for
 all. If there are too many columns for codes, a linear kernel on the landmarks takes their place: it
@@ -22,11 +22,10 @@ import numpy as np
 from ..columns.statistics import N_FOLDS
 from ..engines.threads import Threads
 from ..errors import InputError
-from ..features.additive import Codes
 from ..features.codes import on_knots
 from ..features.content import RowSample, folds_of
 from ..features.feature_map import FeatureMap, HeldRows, Tree
-from ..features.kernels import Laplacian, Polynomial, Radial, whitening
+from ..features.kernels import Laplacian, Radial, whitening
 from ..features.layers import Features, Part
 from ..features.scaling import Scaling, fit_scaling
 from ..moments.logistic import targets_of
@@ -164,14 +163,18 @@ class TableSpec:
             most = settings.most_numbers // leaf, rarest // settings.leaf_class_rows
             leaves = int(min(n // settings.leaf_rows, *most))
             leaves = leaves if leaves >= settings.fewest_leaves else 1
-        many = n >= settings.many_rows or n_classes > 2
         codes = settings.leaf_codes if leaves > 1 else settings.codes
         if leaves == 1 and n >= settings.very_many_rows:
             codes = settings.many_codes
         landmarks = self.n_landmarks
         if isinstance(landmarks, str):
-            of_uncut = settings.many_landmarks if many else settings.landmarks
-            landmarks = settings.leaf_landmarks if leaves > 1 else of_uncut
+            if leaves > 1:
+                landmarks = settings.leaf_landmarks
+            elif n_classes > 2:
+                landmarks = settings.landmarks_of_classes
+            else:
+                many = n >= settings.many_rows
+                landmarks = settings.many_landmarks if many else settings.landmarks
         return TableSize(landmarks, codes, leaves)
 
     def sample_sizes(self, n: float, n_classes: int, d: int) -> SampleSizes:
@@ -188,7 +191,7 @@ class TableSpec:
         """φ as specified, from sampled rows."""
         assert sampled.by_class is not None  # pilots are fitted on them
         settings, stats = self.settings, sampled.stats
-        by_class = sampled.by_class.samples
+        by_class = sampled.by_class
         scaling = fit_scaling(self.scale, stats, sampled.sample.rows, settings=settings.features)
         rows = ClassRows.of(scaling, by_class, stats.rows / stats.n)
         if not rows.Z.shape[1]:
@@ -220,9 +223,6 @@ class TableSpec:
                 )
             )
         )
-        importance = np.sum([leaf.importance for leaf in drawn], axis=0)
-        if not importance.any():
-            importance = np.ones(rows.Z.shape[1])
         return FeatureMap(
             sampled.content,
             sampled.encoding,
@@ -230,8 +230,7 @@ class TableSpec:
             tree,
             tuple(leaf.features for leaf in drawn),
             held_rows(scaling, by_class, settings.held),
-            np.sqrt(importance / importance.mean()),
-            tuple(leaf.pilot for leaf in drawn),
+            pilots=tuple(leaf.pilot for leaf in drawn),
         )
 
 
@@ -241,7 +240,6 @@ class TableChoice:
 
     choice: Choice
     weights: Array  # of columns in the kernel
-    relevance: Array  # how much columns were found to count in it
 
 
 def choose(
@@ -262,7 +260,7 @@ def choose(
         weightings = [heaviest(relevance, settings.dual.wide_columns)]
     dual = Dual.of(rows.dual(most), additive, weightings, settings.dual)
     choice = best_choice([dual], Choice(len(weightings) // 2, False, *settings.dual.first))
-    return TableChoice(choice, weightings[choice.weighting], relevance)
+    return TableChoice(choice, weightings[choice.weighting])
 
 
 def heaviest(weights: Array, most: int) -> Array:
@@ -298,7 +296,6 @@ class DrawnLeaf(NamedTuple):
 
     features: Features
     pilot: Array
-    importance: Array  # about how much of the variance of log-odds each column explains
 
 
 @dataclass(frozen=True, slots=True)
@@ -324,11 +321,8 @@ class LeafDrawer:
             self.prior,
             self.settings.pilots,
         )
-        importance = self.importance(
-            features, pilot, typical[: self.settings.features.typical_rows]
-        )
         pilot[-1] -= rows.shift
-        return DrawnLeaf(features, pilot, importance)
+        return DrawnLeaf(features, pilot)
 
     def additive(self, typical: Array) -> list[Part]:
         """The part of single columns; none where none varies."""
@@ -363,29 +357,6 @@ class LeafDrawer:
             whitening=whitening(layer(landmarks), self.dtype) * by,
         )
         return [part]
-
-    def importance(self, features: Features, pilot: Array, typical: Array) -> Array:
-        """About how much of the variance of log-odds each column explains, times rows   (d,).
-
-        The kernel's variance is divided among columns by relevance.
-        """
-        importance = np.zeros(typical.shape[1])
-        for part, places in zip(features.parts, features.places(), strict=True):
-            layer, operators = part.layer, part.whitening @ pilot[:-1][places]
-            if isinstance(layer, Codes):
-                effects = layer(typical)[:, :, np.newaxis] * operators
-                starts = np.flatnonzero(np.diff(layer.column, prepend=-1))
-                by_column = np.add.reduceat(effects, starts, axis=1)
-                importance[layer.column[starts]] += by_column.var(axis=0).sum(axis=1)
-            elif isinstance(layer, Polynomial):
-                slopes = layer.gamma * layer.landmarks.T @ operators
-                importance += np.square(slopes).sum(axis=1) * typical.var(axis=0)
-            else:
-                outputs = layer(part.seen(typical)) @ operators
-                squares = self.choice.relevance**2
-                share = squares / squares.sum()
-                importance += float(outputs.var(axis=0).sum()) * share
-        return importance * len(typical)
 
 
 def held_rows(scaling: Scaling, by_class: Sequence[RowSample], settings: HeldSettings) -> HeldRows:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cython_blas
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 NUMBERS: dict[str, Any] = {"d": ctypes.c_double, "f": ctypes.c_float}
 
@@ -44,6 +44,17 @@ def times_upper(H: Array, W: Array) -> Array:
             b"L", b"L", b"N", b"N", ref(h), ref(n), ref(alpha), weights, ref(stride), data, ref(h)
         )
     return H
+
+
+def mirrored(S: Array) -> Array:
+    """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
+    h, tile = len(S), 128  # numbers along each side of what stays in cache while it is turned
+    for i in range(0, h, tile):
+        j = min(i + tile, h)
+        corner = np.tril(S[i:j, i:j])
+        S[i:j, i:j] = corner + np.tril(corner, -1).T
+        S[i:j, j:] = S[j:, i:j].T
+    return S
 
 
 def _function(name: str, arguments: Sequence[Any]) -> Callable[..., None]:

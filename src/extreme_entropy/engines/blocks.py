@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-import numpy as np
-
 from ..errors import ExtremeEntropyError, InputError
+from ..shapes import Array
 from .threads import one_blas_thread
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from ..errors import InputError
-from .blocks import Array, Block
+from ..shapes import Array
+from .blocks import Block
 
 # Types of columns that labels may have, as Arrow and as Spark call them.
 LABELS = {

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..errors import InputError, TooLargeError
 from ..progress import advance
-from .blocks import Array, Block, on_block, tree
+from ..shapes import Array
+from .blocks import Block, on_block, tree
 from .threads import one_blas_thread
 
 try:

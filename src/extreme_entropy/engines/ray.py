@@ -11,7 +11,8 @@ from itertools import chain
 from typing import Any
 
 from ..errors import ExtremeEntropyError, InputError, TooLargeError
-from .blocks import Array, Block, add_in_turn, attempted
+from ..shapes import Array
+from .blocks import Block, add_in_turn, attempted
 from .threads import one_blas_thread
 
 try:

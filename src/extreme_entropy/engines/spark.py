@@ -21,7 +21,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import ExtremeEntropyError, TooLargeError
-from .blocks import Array, Block, add_in_turn, attempted, on_block
+from ..shapes import Array
+from .blocks import Block, add_in_turn, attempted, on_block
 from .threads import one_blas_thread
 
 try:

@@ -14,23 +14,26 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import pairwise
 from operator import call
 from threading import RLock
 from typing import Any, NamedTuple, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class RowCuts:
-    """How long chunks, slices and batches are."""
+    """How long chunks, slices and batches are, and how many rows are summed at once."""
 
     chunk_numbers: int = 2**19  # 4 MiB of float64
     chunk_rows: tuple[int, int] = (64, 4096)  # at the least and at the most
@@ -39,6 +42,12 @@ class RowCuts:
     longest_slice: int = 2**17  # rows
     batch_numbers: int = 2**25  # of X that are visited group by group: 256 MiB of float64
     longest_batch: int = 2**20  # rows, since a batch keeps a few numbers for each of them
+    # Rows summed in single precision before they join a double sum; rows of a task so few that they
+    # are summed in double precision at once; rows of a class whose mean is so near the final one
+    # that no digits are lost.
+    single_rows: int = 8192
+    few_rows: int = 1024
+    pilot_rows: int = 64
 
 
 CUTS = RowCuts()
@@ -66,6 +75,31 @@ def row_batches(n: int, d: int) -> list[slice]:
     return [slice(start, min(start + rows, n)) for start in range(0, n, rows)]
 
 
+def unseen(rows: int) -> None:
+    """Takes the number of further rows that are done, when nobody is watching."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroups:
+    """Which class, fold and leaf each row belongs to, and what it weighs."""
+
+    labels: Array  # 0, 1, …
+    folds: Array | None  # 0, 1, …; one fold without it
+    weight: Array | None
+    shape: tuple[int, int]  # classes and folds
+    leaves: Array | None = None  # 0, 1, …; one leaf without it
+
+    def rows(self, n_leaves: int = 1) -> list[Array]:
+        """The rows of each group: leaf after leaf, class after class, fold after fold."""
+        n_classes, n_folds = self.shape
+        group = self.labels.astype(np.intp) * n_folds + (0 if self.folds is None else self.folds)
+        if self.leaves is not None:
+            group += self.leaves.astype(np.intp) * (n_classes * n_folds)
+        order = np.argsort(group, kind="stable")
+        ends = np.searchsorted(group[order], np.arange(n_leaves * n_classes * n_folds + 1))
+        return [order[start:end] for start, end in pairwise(ends)]
+
+
 def dense(rows: Any) -> Array:
     """A chunk of rows as a dense array."""
     return rows.toarray() if sp.issparse(rows) else np.asarray(rows)
@@ -87,6 +121,19 @@ class Executor(Protocol):
 def serial(tasks: Iterable[Callable[[], T]], /) -> Iterable[T]:
     """The simplest executor: one task after another, each when its result is asked for."""
     return map(call, tasks)
+
+
+def filled(out: Array, work: Callable[[slice], Any], execute: Executor, *widths: int) -> Array:
+    """`out` with work(rows) written to each chunk of rows, by tasks of slices."""
+
+    def fill(rows: slice) -> None:
+        for chunk in chunks(rows.stop - rows.start, *widths):
+            part = slice(rows.start + chunk.start, rows.start + chunk.stop)
+            out[part] = work(part)
+
+    for _ in execute(partial(fill, rows) for rows in row_slices(len(out)) if len(out)):
+        pass
+    return out
 
 
 class Threads(NamedTuple):
@@ -200,5 +247,31 @@ def _disown(library: Any) -> None:
 
 # NumPy's and SciPy's, looked up once.
 one_blas_thread: OneBlasThread = OneBlasThread(lambda: ThreadpoolController().lib_controllers)
+
+
+# Kept apart from the classifiers, which are copied and pickled; locks cannot be.
+_turns: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
+_finding_turn = RLock()  # garbage collection may end a classifier, and so look here, meanwhile
+
+
+def _after_fork() -> None:
+    """In a new process nobody has a turn: other threads of its parent are not in it."""
+    global _turns, _finding_turn
+    _turns, _finding_turn = WeakKeyDictionary(), RLock()
+
+
+@contextmanager
+def in_turn(classifier: Any) -> Iterator[None]:
+    """Where no other thread is changing the same classifier, and BLAS has one thread.
+
+    Calls that change a classifier take turns, so that several threads can learn into one.
+    """
+    with _finding_turn:
+        turn = _turns.setdefault(classifier, RLock())
+    with turn, one_blas_thread():
+        yield
+
+
 if hasattr(os, "register_at_fork"):  # Windows does not fork
     os.register_at_fork(after_in_child=one_blas_thread.after_fork)
+    os.register_at_fork(after_in_child=_after_fork)

@@ -20,8 +20,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..errors import InputError
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 def quadratic_entropy(covariance: Array | float) -> float:

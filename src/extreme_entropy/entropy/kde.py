@@ -21,8 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InputError
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 class Sample(NamedTuple):

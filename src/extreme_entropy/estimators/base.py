@@ -20,24 +20,24 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..columns.statistics import N_FOLDS
-from ..drawing.sampling import Sampled
+from ..drawing.sampling import Columns, Sampled
 from ..drawing.settings import DRAWING, DrawingSettings
-from ..engines.threads import CUTS, Threads, one_blas_thread
+from ..engines.threads import CUTS, Threads, in_turn, one_blas_thread
 from ..errors import DegenerateWarning, FewRowsWarning, IncompleteError, InputError, warn
-from ..machine.machine import Machine
+from ..machine.column_importance import importances
+from ..machine.machine import Machine, is_one_row
 from ..machine.operator import SHRINKAGES
 from ..machine.predictor import Answer, Predictor
-from ..machine.solving import Method, is_one_row, solve
+from ..machine.solving import Method, solve
 from ..moments.summary import ClassCounts
 from ..progress import ADDING_UP, advance, begin_step, steps_shown, with_progress
-from .arrow import batches_of
-from .batches import BatchSettings, CheckedBatches, gathered, stacked
-from .checkpoint import Checkpoint, NoCheckpoint
+from ..shapes import Array
+from .batches import BatchSettings, CheckedBatches, batches_of, gathered, stacked
+from .checkpoint import Checkpoint
 from .combining import Combinable
 from .docstrings import with_shared_texts
 from .fitted import Learned, Solved
 from .inputs import (
-    Columns,
     Costs,
     Priors,
     check_priors_and_costs,
@@ -47,11 +47,7 @@ from .inputs import (
     on_numpy,
     set_columns,
 )
-from .notebook import NotebookView
 from .tables import InMemory, Table, answer_rows, as_table, engine_for, in_blocks
-from .turns import in_turn
-
-Array = np.ndarray[Any, Any]
 
 # What a column with such answers is called.
 NAMES: dict[Answer, str] = {
@@ -65,7 +61,7 @@ FEW_FIRST_ROWS = 100  # a φ drawn from fewer costs AUC: on mammography 0.87 fro
 
 
 @with_shared_texts
-class EntropyClassifier(Combinable, NotebookView):
+class EntropyClassifier(Combinable):
     """Base of all classifiers of Extreme Entropy Machines: everything but what φ is."""
 
     # Set by the constructors of the classifiers, or fixed by them.
@@ -268,23 +264,27 @@ class EntropyClassifier(Combinable, NotebookView):
         with in_turn(self), steps_shown(self.verbose):
             self._validate_params()
             learner = clone(self)
-            saved = NoCheckpoint() if checkpoint is None else Checkpoint(checkpoint, every)
-            saved.restore(learner)
+            saved = None if checkpoint is None else Checkpoint(checkpoint, every)
+            if saved is not None:
+                saved.restore(learner)
             batches = batches_of(batches, target, self._batching)
             batches = with_progress(batches) if progress else batches
             checked = CheckedBatches(learner, batches, self._batching)
             enough = partial(self._batching.worth_a_merge, learner)
-            with_rows = filter(None, saved.not_yet_counted(checked))
+            left = checked if saved is None else saved.not_yet_counted(checked)
+            with_rows = filter(None, left)
             for X, y, weight in gathered(with_rows, lambda batch: len(batch.y), enough, stacked):
                 table = InMemory(checked.columns, X, y, weight, self.n_jobs, advance=advance)
                 known = None if learner._learned is None else learner._learned.classes
                 expected = labels_to_expect(known, classes, partial(np.unique, y))
                 learner._learn(table, expected, all_rows=False)
-                saved.keep(learner)
+                if saved is not None:
+                    saved.keep(learner)
             if learner._learned is None:
                 raise InputError("There must be rows to learn from; `batches` held none.")
             learner._solve()
-            saved.remove()
+            if saved is not None:
+                saved.remove()
             rest = {name: x for name, x in vars(self).items() if name != "feature_names_in_"}
             self.__dict__ = rest | vars(learner)
             return self
@@ -314,7 +314,8 @@ class EntropyClassifier(Combinable, NotebookView):
         """
         slim = self._as_it_is()
         (classes, phi, summary, _), predictor = slim._solve()
-        phi = phi.without_rows()
+        if len(phi.held.Z):
+            phi = phi.without_rows(importances(predictor))
         slim._learned = Learned(classes, phi, ClassCounts(summary.counts.sum(axis=1)))
         slim._solved = Solved(slim._learned, Predictor(phi, predictor.machine, classes))
         return slim
@@ -559,7 +560,8 @@ than two classes
         begin_step("solving", len(learned.summary.leaves), " leaves")
         with one_blas_thread():
             machine = self._machine(learned, terms.log_priors, terms.log_costs)
-        machine = machine.with_priors_and_costs(*terms)
+        if terms.cost_matrix is not None:
+            machine = machine.with_priors_and_costs(*terms)
         predictor = Predictor(learned.feature_map, machine, learned.classes)
         # Another thread may have learned more rows by now; then this will be solved again.
         self._solved = solved = Solved(learned, predictor)

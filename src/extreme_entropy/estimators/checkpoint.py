@@ -22,41 +22,20 @@ from .. import persistence
 from ..errors import FileFormatError, InputError
 from ..features.feature_map import same
 from ..files import move, remove_leftovers, workplace
+from ..shapes import Array
 from .batches import Batch
-
-Array = np.ndarray[Any, Any]
 
 ANEW = "Delete it to begin anew."
 FREE = ("n_jobs", "verbose")  # parameters that may differ, since they do not change a bit
 
 
-class NoCheckpoint:
-    """No checkpoint."""
-
-    def restore(self, learner: Any) -> None: ...
-
-    def not_yet_counted(self, batches: Iterable[Batch | None]) -> Iterable[Batch | None]:
-        return batches
-
-    def keep(self, learner: Any) -> None: ...
-
-    def remove(self) -> None: ...
-
-
-class Checkpoint(NoCheckpoint):
-    """A checkpoint in a file."""
-
-    path: Path
-    every: int  # so many batches
-    n: int  # batches counted
-    digest: str  # what they were
-    kept_n: int  # those of the checkpoint
-    kept_digest: str
+class Checkpoint:
+    """A checkpoint in a file, every so many batches."""
 
     def __init__(self, path: str | Path, every: int) -> None:
         self.path, self.every = Path(path), every
-        self.n, self.digest = 0, ""
-        self.kept_n, self.kept_digest = 0, ""
+        self.n, self.digest = 0, ""  # batches counted, and what they were
+        self.kept_n, self.kept_digest = 0, ""  # those of the checkpoint
         if not isinstance(every, Integral) or isinstance(every, bool) or every < 1:
             raise InputError(f"`every` must be a positive number of batches; it is {every!r}.")
         if not self.path.parent.is_dir():

@@ -6,7 +6,6 @@ from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
@@ -18,12 +17,11 @@ from ..features.feature_settings import FEATURES
 from ..machine.machine import Machine
 from ..machine.predictor import ClassesInSet
 from ..machine.stepping import solve_steps
+from ..shapes import Array
 from .base import EntropyClassifier
 from .docstrings import with_shared_texts
 from .fitted import Learned
 from .inputs import Costs, Priors
-
-Array = np.ndarray[Any, Any]
 
 
 def _belongs_to_leaves(classifier: Any) -> Any:
@@ -64,9 +62,9 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         `fit_batches` and `partial_fit`.
     n_landmarks : int or "auto", default="auto"
         The number of rows that the kernel compares with, in each leaf. "auto" is 300, but 400 in
-        leaves, from 10 000 rows on, and with more than two classes. A fit of n rows costs about
-        n·h² operations, where h is the number of landmarks plus that of the codes that make the
-        effects of columns (usually up to 200).
+        leaves and from 10 000 rows on, and 800 with more than two classes. A fit of n rows costs
+        about n·h² operations, where h is the number of landmarks plus that of the codes that make
+        the effects of columns (usually up to 200).
     {categorical_features}
     {priors, costs}
     {n_jobs}
@@ -92,7 +90,8 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
         Two Gaussians whose log-ratio is the log-odds themselves. Their variance is the mean of the
         variances of both classes among held-out rows.
     feature_importances_ : ndarray of shape (`n_features_in_`,)
-        About how much of the variance of the log-odds each column explains; they sum to one.
+        How far exchanging a column's values between rows moves the probabilities of equally
+        frequent classes, on average over held-out rows, as a share of all columns; they sum to one.
     {columns seen}
 
     See Also

@@ -14,17 +14,18 @@ from ..columns.kind import ColumnKind
 from ..columns.kinds import of_matrix, recognise
 from ..columns.number import Number
 from ..columns.text_date import TextDate, dates_among, look_like_dates
+from ..columns.text_number import TextNumber, numbers_among
 from ..columns.unused import Identifier
 from ..errors import (
     DateWarning,
     IdentifierWarning,
     InputError,
+    NumberWarning,
     PrecisionWarning,
     UnseenWarning,
     warn,
 )
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 MOST_UNSEEN = 0.5  # of the values, that may be categories which came late, as rare ones do
 
@@ -66,6 +67,7 @@ def _recognised(
     kinds = tuple(recognise(column, named=bool(is_named)) for column, is_named in pairs)
     _warn_left_out(kinds, names)
     _warn_of_dates(kinds, profiled, named, names)
+    _warn_of_numbers(kinds, profiled, named, names)
     columns = zip(names, kinds, profiled.columns, strict=True)
     warn_rounded([name for name, kind, column in columns if kind == Number() and column.rounded])
     return kinds
@@ -166,6 +168,23 @@ def _warn_of_dates(
                 "column to dates.",
                 DateWarning,
             )
+
+
+def _warn_of_numbers(
+    kinds: Sequence[ColumnKind], profiles: Profiles, named: Array, names: Sequence[Any]
+) -> None:
+    """Warn about numbers as text that are read in doubt, in part, or not at all."""
+    for name, kind, column, asked in zip(names, kinds, profiles.columns, named, strict=True):
+        if asked or not isinstance(kind, TextNumber | Category | Identifier):
+            continue
+        reading = numbers_among(column)
+        if reading is not None and (told := reading.told(name)):
+            remedy = (
+                "To use the column as categories,"
+                if reading.is_read
+                else "The column is not read as numbers. If it holds numbers, convert it; if not,"
+            )
+            warn(f"{told} {remedy} name it in `categorical_features`.", NumberWarning)
 
 
 def _check_dates(profiles: Profiles, names: Sequence[Any]) -> None:

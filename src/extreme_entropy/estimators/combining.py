@@ -7,19 +7,18 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..engines.threads import in_turn
 from ..errors import ForcedWarning, ForgetError, MergeError, warn
 from ..features.feature_map import same
 from ..moments.summary import Summary
-from .fitted import Learned
+from .fitted import FittedState, Learned
 from .inputs import columns_of, fitted_columns
-from .storing import Storable
 from .tables import as_table
-from .turns import in_turn
 
 DIGITS = 1e-6  # of the weight of all rows, that rounding may have taken from it
 
 
-class Combinable(Storable):
+class Combinable(FittedState):
     """What follows from a fit being a sum: its terms can be subtracted, and sums be merged."""
 
     decision: str

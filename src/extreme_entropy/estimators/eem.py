@@ -6,18 +6,16 @@ from collections.abc import Callable
 from numbers import Integral
 from typing import Any, ClassVar, Literal, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ..drawing.specification import NeuronSpec
 from ..features.neurons import FROM_ROWS, UNIFORM, Activation, Uniform
+from ..shapes import Array
 from .base import EntropyClassifier
 from .docstrings import with_shared_texts
 from .inputs import Costs, Priors
 from .transforming import FeatureTransformer
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts

@@ -33,11 +33,12 @@ from ..columns.frames import (
     without_cells,
 )
 from ..columns.kind import ColumnKind
+from ..drawing.sampling import Columns
 from ..engines.blocks import Block, Blocks
 from ..errors import ChangedDefaultWarning, InputError, warn_once
+from ..shapes import Array
 from .column_kinds import kinds_of_frames, kinds_of_matrix, warn_rounded, warn_unseen
 
-Array = np.ndarray[Any, Any]
 # By name; by label; or in the order of the classes.
 NamedPriors = Literal["balanced", "empirical"]
 Priors = NamedPriors | Mapping[Any, float] | Sequence[float] | Array
@@ -46,15 +47,11 @@ Costs = Literal["balanced"] | Mapping[Any, Any] | Sequence[Sequence[float]] | Ar
 
 
 MOST_WEIGHT = 1e150  # of a row
-
-
-class Columns(NamedTuple):
-    """What is kept of the columns of X."""
-
-    n: int
-    names: Array | None
-    # What each column of the matrix holds that they become; None where all are numbers.
-    kinds: tuple[ColumnKind, ...] | None = None
+# Classes that are numbers; more are taken for a quantity unless they count from 0 or 1 on, of which
+# a part of the rows may lack a few.
+MOST_NUMBERS = 20
+FIRST_CODES = 3
+MOST_GAPS = 1.25
 
 
 def set_columns(estimator: Any, columns: Columns) -> None:
@@ -120,7 +117,8 @@ def check_rows(
     before, the user has been told what there is to tell.
     """
     estimator, given, y = copy.copy(estimator), rows_of(X), rows_of(y)
-    if isinstance(y, str) and is_frame(given):
+    framed = is_frame(given)
+    if isinstance(y, str) and framed:
         raise InputError(
             f"y must hold a label for each row; got {y!r}. If the labels are a column of X, use "
             f"fit_batches(X, target={y!r})."
@@ -134,7 +132,7 @@ def check_rows(
         kinds = _find_kinds(estimator, given, lambda named: profile(given, named, weight))
     X, y = _matrix(estimator, given, kinds, y, reset=reset)
     check_labels(y)
-    if not is_frame(given):
+    if not framed:
         if rounded := _rounded(given, X):
             warn_rounded(rounded)
     elif kinds is not None and not learned and (columns is not None or not reset):
@@ -218,7 +216,7 @@ def _matrix(
         "dtype": (np.float64, np.float32),
         "ensure_all_finite": "allow-nan" if hasattr(estimator, "categorical_features") else True,
     }
-    if must_be_read(X, kinds):
+    if is_frame(X) and must_be_read(X, kinds):
         # The names and number of columns.
         validate_data(estimator, with_names(X), reset=reset, skip_check_array=True)
         X = read(X, kinds)
@@ -327,15 +325,33 @@ def joined(labels: Sequence[Array]) -> Array:
     )
 
 
-def classes_of(y: Array) -> Array:
-    """The labels in y, of which there must be two."""
+def classes_of(y: Array, *, asked: bool = False) -> Array:
+    """The labels in y, of which there must be two.
+
+    Somebody may have asked for just these classes; otherwise they must not be a quantity.
+    """
     classes = np.unique(y)
+    if not asked and is_quantity(classes):
+        raise InputError(
+            f"y must hold classes; it holds {len(classes)} different numbers from {classes[0]:g} "
+            f"to {classes[-1]:g}, as a quantity does. To predict a quantity, use a regressor; to "
+            "predict its range, cut it with pandas.cut. If each number is a class, convert y to "
+            "text: y.astype(str)."
+        )
     if len(classes) < 2:
         raise InputError(
             f"y holds only one class, {classes.tolist()[0]!r}; a classifier needs two to "
             "separate. Check that the split is stratified."
         )
     return classes.astype(classes.dtype.newbyteorder("="))
+
+
+def is_quantity(classes: Array) -> bool:
+    """Whether classes are many numbers that do not count from 0 or 1 on, as codes do."""
+    if classes.dtype.kind not in "iuf" or len(classes) <= MOST_NUMBERS:
+        return False
+    low, high = float(classes[0]), float(classes[-1])
+    return not (0 <= low < FIRST_CODES and high <= MOST_GAPS * len(classes))
 
 
 def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array]) -> Array:
@@ -356,7 +372,7 @@ def labels_to_expect(known: Array | None, classes: Any, seen: Callable[[], Array
             f"`classes` must stay what it was in the first call, {known.tolist()}; "
             f"now it is {classes.tolist()}. Leave it out."
         )
-    return classes_of(classes)
+    return classes_of(classes, asked=True)
 
 
 class PriorsAndCosts(NamedTuple):

@@ -19,12 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import persistence
 from ..errors import FileFormatError, InputError
-from ..shapes import Scalar, require
+from ..shapes import Array, Scalar, require
 from .base import EntropyClassifier
+from .fitted import FittedState
 from .schema import PARTS, types_of
-from .storing import Storable
-
-Array = np.ndarray[Any, Any]
 
 # What can be saved ↦ the module that it lies in, imported where a file names it.
 CLASSIFIERS = {
@@ -40,7 +38,7 @@ LONGEST_LABEL = 1000  # characters, which each predicted label takes
 # What else classifiers and searches hold, in modules of which many are above this one.
 BESIDE = (
     *("estimators.fitted.Learned", "estimators.fitted.Solved", "machine.predictor.Predictor"),
-    *("selection.divergence_search.DivergenceSearch", "selection.path.Path"),
+    *("selection.divergence_search.DivergenceSearch", "selection.path_cv.Path"),
     *("selection.eem_cv.EEMClassifierCV", "selection.eekm_cv.EEKMClassifierCV"),
 )
 # For tools that put an estimator together only from types they are told to trust, as skops does,
@@ -54,7 +52,7 @@ TRUSTED_TYPES: list[str] = sorted(
 )
 
 
-def pack(estimator: Storable, *, solved: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
+def pack(estimator: FittedState, *, solved: bool = True) -> tuple[dict[str, Any], dict[str, Array]]:
     """A fitted classifier as plain values and arrays, which `unpack` takes."""
     check_is_fitted(estimator)
     parameters, fitted = plain_parameters(estimator), estimator.fitted_parts(solved=solved)
@@ -74,7 +72,7 @@ def pack(estimator: Storable, *, solved: bool = True) -> tuple[dict[str, Any], d
     return values, arrays
 
 
-def plain_parameters(estimator: Storable) -> dict[str, Any]:
+def plain_parameters(estimator: FittedState) -> dict[str, Any]:
     """All parameters; a generator, which cannot be written down, has done its work."""
     parameters = estimator.get_params(deep=False)
     drawn = {k: None for k, v in parameters.items() if isinstance(v, np.random.RandomState)}

@@ -33,9 +33,7 @@ from ..machine.machine import Machine, all_pairs, with_first
 from ..moments.sketch import RowSketch
 from ..moments.step_sums import StepSums
 from ..moments.summary import ClassCounts, FoldMoments, Summary
-from ..shapes import Among, Bound, Count, Indices, Labels, Numbers, OneOf, Sizes, require
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Among, Array, Bound, Count, Indices, Labels, Numbers, OneOf, Sizes, require
 
 PLAIN: dict[Any, Bound] = {float: Numbers(), int: Indices(), str: OneOf(), bool: OneOf(False, True)}
 

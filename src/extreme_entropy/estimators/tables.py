@@ -7,28 +7,36 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial, reduce
 from importlib import import_module
 from operator import add
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..columns.cells import LARGE
 from ..columns.statistics import N_FOLDS, CategoryCounts, ColumnStats
-from ..drawing.sampling import ClassSamples, Counts, Source, with_folds
+from ..drawing.sampling import Addends, Columns, with_folds
 from ..engines.blocks import ENGINES, Block, Blocks
-from ..engines.threads import Threads, chunks, one_blas_thread, row_batches, row_slices
+from ..engines.threads import (
+    RowGroups,
+    Threads,
+    chunks,
+    filled,
+    one_blas_thread,
+    row_batches,
+    row_slices,
+    unseen,
+)
 from ..errors import InputError
-from ..features.content import ContentHash, RowSample, first_of, folds_of, keys_of
+from ..features.content import ContentHash, RowSample, first_of, folds_of
 from ..features.feature_map import FeatureMap
-from ..moments.reduction import RowGroups, summarise, unseen
-from ..moments.sketch import NO_ROWS, RowSketch
-from ..moments.step_reduction import step_sums
-from ..moments.step_sums import StepSums
+from ..moments.reduction import summarise
+from ..moments.sketch import NO_ROWS, RowSketch, keys_of
+from ..moments.step_sums import StepSums, step_sums
 from ..moments.summary import FoldMoments, Summary
 from ..progress import advance
+from ..shapes import Array
 from .column_kinds import warn_rounded
 from .inputs import (
-    Columns,
     cast_exactly,
     check_block,
     check_columns,
@@ -37,7 +45,6 @@ from .inputs import (
     joined,
 )
 
-Array = np.ndarray[Any, Any]
 T = TypeVar("T")
 
 
@@ -51,41 +58,6 @@ class Scan(NamedTuple):
         labels = [scan.labels for scan in (self, other) if len(scan.labels)]
         both = np.unique(joined(labels)) if len(labels) == 2 else (labels or [self.labels])[0]
         return Scan(both, self.stats + other.stats)
-
-
-@dataclass(frozen=True, slots=True)
-class Summaries:
-    """Moments for several leaves and sizes, that are added up one by one."""
-
-    leaves: list[list[FoldMoments]]
-
-    def __add__(self, other: Summaries) -> Summaries:
-        both = zip(self.leaves, other.leaves, strict=True)
-        return Summaries([list(map(add, mine, theirs)) for mine, theirs in both])
-
-
-class Table(Source, Protocol):
-    """Rows, labels and weights, wherever they lie."""
-
-    @property
-    def columns(self) -> Columns: ...
-
-    @property
-    def labels(self) -> Array:
-        """The distinct labels."""
-
-    @property
-    def extent(self) -> tuple[int, str]:
-        """How many units `learn` adds up, and what they are."""
-
-    def add_up(self, work: Callable[[InMemory], T], /) -> T:
-        """work(rows) of all rows, which lie in memory; or of each block, added up."""
-
-    def where(self, keep: Callable[[InMemory], Array], /) -> Table:
-        """Some of the rows."""
-
-    def learn(self, phi: FeatureMap, classes: Array, n_folds: int, /) -> Summary:
-        """The summary of all rows, in folds by their content."""
 
 
 @dataclass(frozen=True)
@@ -139,10 +111,9 @@ class InMemory:
             X, weight = self.X[rows], None if self.weight is None else self.weight[rows]
             # Ranges that are too wide become infinite here, and are refused when all are known.
             with np.errstate(over="ignore", invalid="ignore"):
-                stats = ColumnStats.empty(d)
-                for s in chunks(X.shape[0], d):
-                    stats += ColumnStats.of(X[s], None if weight is None else weight[s])
-                return stats
+                parts = chunks(X.shape[0], d)
+                weights = (None if weight is None else weight[s] for s in parts)
+                return reduce(add, map(ColumnStats.of, (X[s] for s in parts), weights))
 
         if not n:
             return ColumnStats.empty(d)
@@ -165,42 +136,37 @@ class InMemory:
             sample = sample.with_rows(hashes[rows[s]], self.X[rows[s]], counted)
         return sample
 
-    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
+    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> Addends[RowSample]:
         """A sample of k rows of each class."""
         labels = self.encode(classes)
         by_class = (np.flatnonzero(labels == c) for c in range(len(classes)))
-        return ClassSamples([self.sample(content, k, rows, self.weight) for rows in by_class])
+        return Addends([self.sample(content, k, rows, self.weight) for rows in by_class])
 
     def hashes(self, content: ContentHash) -> Array:
         """The hash of each row, which is computed once."""
         if self.hashed.get("content") is not content:
             n, d = self.X.shape
-            hashes = np.empty(n, np.uint64)
-
-            def fill(rows: slice) -> None:
-                X, part = self.X[rows], hashes[rows]
-                for s in chunks(len(part), d):
-                    part[s] = content(X[s])
-
-            for _ in Threads(self.n_jobs)(partial(fill, s) for s in row_slices(n) if n):
-                pass
+            threads = Threads(self.n_jobs)
+            hashes = filled(np.empty(n, np.uint64), lambda s: content(self.X[s]), threads, d)
             self.hashed.update(content=content, hashes=hashes)
         return self.hashed["hashes"]
 
-    def to_learn(self, phi: FeatureMap) -> Any:
-        """The rows, with their folds as a last column if the encoding of φ needs them."""
+    def to_learn(self, phi: FeatureMap, chosen: slice | None = None) -> Any:
+        """The rows, or some, with their folds as a last column if the encoding of φ needs them."""
+        X = self.X if chosen is None else self.X[chosen]
         if not phi.encoding.by_fold:
-            return self.X
-        return with_folds(self.X, self.hashes(phi.content))
+            return X
+        hashes = self.hashes(phi.content)
+        return with_folds(X, hashes if chosen is None else hashes[chosen])
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int]
-    ) -> Counts:
+    ) -> Addends[CategoryCounts]:
         """How often each value of these columns comes, by class and fold."""
         labels, folds = self.encode(classes), folds_of(self.hashes(content), N_FOLDS)
         X = self.X[:, columns]
         X = X.toarray() if sp.issparse(X) else X
-        return Counts(
+        return Addends(
             [
                 CategoryCounts.of(X[:, i], labels, folds, self.weight, len(classes))
                 for i in range(len(columns))
@@ -234,12 +200,19 @@ class InMemory:
         return rows
 
     def learn(self, phi: FeatureMap, classes: Array, n_folds: int) -> Summary:
-        leaves: Sequence[FoldMoments | StepSums]
-        if phi.pilots:
-            leaves = self.step_sums(phi, classes, n_folds)
-        else:
-            leaves = [path[0] for path in self.summarise(phi, classes, n_folds).leaves]
-        return Summary(tuple(leaves), self.sketch(phi.content, classes))
+        """The summary of all rows, in folds by their content."""
+        if not phi.pilots:
+            moments = self.summarise(phi, classes, n_folds).values
+            return Summary(tuple(moments), self.sketch(phi.content, classes))
+        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
+        totals, threads = list[StepSums](), Threads(self.n_jobs)
+        for X, groups in self.parts(phi, classes, n_folds):
+            sums = step_sums(
+                leaves, phi.pilots, X, groups, threads, scaled=phi.scaled, advance=self.advance
+            )
+            totals = list(map(add, totals, sums)) if totals else sums
+        totals = totals or [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
+        return Summary(tuple(totals), self.sketch(phi.content, classes))
 
     def summarise(
         self,
@@ -248,34 +221,22 @@ class InMemory:
         n_folds: int,
         rule: Callable[[InMemory], Array] | None = None,
         sizes: Sequence[int] | None = None,
-    ) -> Summaries:
-        """The moments of the rows in each leaf, for each size: by default that of all features.
+    ) -> Addends[FoldMoments]:
+        """The moments of all rows, for each size: by default that of all features.
 
         The rule says which fold each row is in; by default that follows from its content.
         """
-        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
-        empty = partial(FoldMoments.empty, len(classes), n_folds)
-        totals = [[empty(k) for k in sizes or [leaf.h]] for leaf in leaves]
-        threads = Threads(self.n_jobs)
+        features = phi.only().in_precision(self.dtype)
+        sizes = sizes or [features.h]
+        totals, threads = list[FoldMoments](), Threads(self.n_jobs)
         for X, groups in self.parts(phi, classes, n_folds, rule):
-            paths = summarise(
-                leaves, X, groups, threads, scaled=phi.scaled, sizes=sizes, advance=self.advance
+            path = summarise(
+                features, X, groups, threads, scaled=phi.scaled, sizes=sizes, advance=self.advance
             )
-            totals = [list(map(add, *both)) for both in zip(totals, paths, strict=True)]
-            del paths  # or they would stay while the next ones are made
-        return Summaries(totals)
-
-    def step_sums(self, phi: FeatureMap, classes: Array, n_folds: int) -> list[StepSums]:
-        """The sums of a Newton step from the pilot of each leaf."""
-        leaves = [features.in_precision(self.dtype) for features in phi.leaves]
-        totals = [StepSums.empty(len(classes), n_folds, leaf.h) for leaf in leaves]
-        threads = Threads(self.n_jobs)
-        for X, groups in self.parts(phi, classes, n_folds):
-            sums = step_sums(
-                leaves, phi.pilots, X, groups, threads, scaled=phi.scaled, advance=self.advance
-            )
-            totals = list(map(add, totals, sums))
-        return totals
+            totals = list(map(add, totals, path)) if totals else path
+            del path  # or it would stay while the next one is made
+        empty = partial(FoldMoments.empty, len(classes), n_folds)
+        return Addends(totals or [empty(k) for k in sizes])
 
     def parts(
         self,
@@ -285,17 +246,17 @@ class InMemory:
         rule: Callable[[InMemory], Array] | None = None,
     ) -> Iterator[tuple[Any, RowGroups]]:
         """Rows in parts that are short enough to be sorted, with their groups; folds by a rule."""
-        labels, shape, table = self.encode(classes), (len(classes), n_folds), self
+        labels, shape, folds = self.encode(classes), (len(classes), n_folds), self.folds
         if rule is not None:
-            table = replace(self, folds=rule(self))
+            folds = rule(self)
         elif n_folds > 1:
-            table = replace(self, folds=folds_of(self.hashes(phi.content), n_folds))
+            folds = folds_of(self.hashes(phi.content), n_folds)
         threads = Threads(self.n_jobs)
         for s in row_batches(*self.X.shape):
-            batch = table.at(s)
-            rows = batch.to_learn(phi)
-            at = phi.leaves_of(rows, threads)
-            yield rows, RowGroups(labels[s], batch.folds, batch.weight, shape, at)
+            rows, in_folds = self.to_learn(phi, s), None if folds is None else folds[s]
+            weight = None if self.weight is None else self.weight[s]
+            at = phi.leaves_of(rows, threads) if len(phi.leaves) > 1 else None
+            yield rows, RowGroups(labels[s], in_folds, weight, shape, at)
 
 
 @dataclass(frozen=True)
@@ -337,12 +298,12 @@ class InBlocks:
     def sample(self, content: ContentHash, k: int) -> RowSample:
         return self.add_up(partial(InMemory.sample, content=content, k=k))
 
-    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> ClassSamples:
+    def sample_by_class(self, content: ContentHash, classes: Array, k: int) -> Addends[RowSample]:
         return self.add_up(partial(InMemory.sample_by_class, content=content, classes=classes, k=k))
 
     def count_categories(
         self, content: ContentHash, classes: Array, columns: Sequence[int]
-    ) -> Counts:
+    ) -> Addends[CategoryCounts]:
         return self.add_up(
             partial(InMemory.count_categories, content=content, classes=classes, columns=columns)
         )
@@ -390,6 +351,9 @@ class OnRows:
         X, y, weight = check_block(block, self.dtype, self.columns)
         rows = InMemory(self.columns, X, y, weight)
         return self.work(rows if self.keep is None else rows.where(self.keep))
+
+
+Table = InMemory | InBlocks
 
 
 def engine_for(X: Any) -> Callable[[Any, Any, Any], Blocks] | None:

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..engines.threads import Threads, chunks, dense, row_slices
+from ..engines.threads import Threads, dense, filled
 from ..features.feature_map import FeatureMap
+from ..shapes import Array
 from .docstrings import with_shared_texts
 from .tables import InMemory, answer_rows
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts
@@ -92,12 +91,5 @@ def _features(phi: FeatureMap, learnt: bool, rows: InMemory) -> Array:
     X = rows.to_learn(phi) if learnt else rows.X
     leaf = phi.only().in_precision(X.dtype)
     features = np.empty((X.shape[0], phi.h), X.dtype)
-
-    def fill(s: slice) -> None:
-        part, filled = X[s], features[s]
-        for chunk in chunks(*part.shape, phi.h):
-            filled[chunk] = leaf(phi.scaled(dense(part[chunk])))
-
-    for _ in Threads(rows.n_jobs)(partial(fill, s) for s in row_slices(X.shape[0])):
-        pass
-    return features
+    threads, widths = Threads(rows.n_jobs), (X.shape[1], phi.h)
+    return filled(features, lambda s: leaf(phi.scaled(dense(X[s]))), threads, *widths)

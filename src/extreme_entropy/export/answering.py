@@ -8,15 +8,11 @@ needs no pivots: one step for each class, on all rows at once. The default's are
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..machine.machine import Decision
 from ..tolerances import CERTAIN, TINY
 from .graph import ROWS, Graph, Tensor
-
-Array = np.ndarray[Any, Any]
 
 
 def log_ratios(g: Graph, decision: Decision, t: str) -> str:

@@ -20,9 +20,8 @@ from ..columns.number import EncodedGaps, EncodedNumbers
 from ..columns.statistics import N_FOLDS
 from ..columns.words import EncodedWords, FreeText, spellings
 from ..errors import InputError
+from ..shapes import Array
 from .graph import ML, MORE, TEXT, Graph, Operand
-
-Array = np.ndarray[Any, Any]
 
 WIDE = np.dtype(np.float64)  # of dates, too, whose seconds single precision cannot hold
 UNIX_EPOCH = 719_468.0  # days from 1 March of the year 0, of which each era of 400 years has

@@ -22,9 +22,8 @@ from ..features.kernels import Cosine, Laplacian, Polynomial, Radial, Similarity
 from ..features.layers import Features, Part
 from ..features.neurons import Relu, Sigmoid
 from ..features.scaling import Affine, Identity, Quantile, Scaling, Shift
+from ..shapes import Array
 from .graph import ROWS, Graph, Tensor
-
-Array = np.ndarray[Any, Any]
 
 
 def scaled(g: Graph, scaling: Scaling, x: str) -> str:
@@ -143,14 +142,6 @@ def _seen_from(centre: Array, layer: Radial) -> Radial:
     return replace(layer, columns=columns)
 
 
-def _sigmoid(g: Graph, layer: Sigmoid, z: str) -> str:
-    return g("Sigmoid", _affine(g, layer, z))
-
-
-def _relu(g: Graph, layer: Relu, z: str) -> str:
-    return g("Relu", _affine(g, layer, z))
-
-
 def _affine(g: Graph, layer: Sigmoid | Relu, z: str) -> str:
     return g("Sub", g("MatMul", z, g.real(layer.weights)), g.real(layer.biases))
 
@@ -247,8 +238,8 @@ def _similarity(g: Graph, layer: Similarity, z: str) -> str:
 
 
 LAYERS: dict[type, Callable[..., str]] = {
-    Sigmoid: _sigmoid,
-    Relu: _relu,
+    Sigmoid: lambda g, layer, z: g("Sigmoid", _affine(g, layer, z)),
+    Relu: lambda g, layer, z: g("Relu", _affine(g, layer, z)),
     Radial: _radial,
     Laplacian: _laplacian,
     Polynomial: _polynomial,

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..shapes import Array
 from ..versions import installed_versions
 
 try:
@@ -22,7 +23,6 @@ except ImportError as _error:
         "Export to ONNX needs the package onnx: pip install 'extreme-entropy[onnx]'"
     ) from _error
 
-Array = np.ndarray[Any, Any]
 Operand = str | Array | float | int
 
 ROWS = "rows"  # as many as there are

@@ -13,13 +13,12 @@ from ..errors import InputError
 from ..features.scaling import Identity, Shift
 from ..files import check_writable, written_whole
 from ..machine.predictor import Predictor
+from ..shapes import Array
 from .answering import largest, log_likelihoods, log_ratios, probabilities, scores
 from .encoded import InputColumn, Rows, columns_of, encoded, is_coded
 from .features import scaled
 from .graph import ROWS, Graph, Tensor
 from .leaves import projections
-
-Array = np.ndarray[Any, Any]
 
 PRECISIONS = ("float64", "float32")
 OUTPUTS = ("label", "probabilities")

@@ -12,14 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from ..shapes import Count, Indices, Numbers
+from ..shapes import Array, Count, Indices, Numbers
 from .hidden_layer import HiddenLayer
-
-Array = np.ndarray[Any, Any]
 
 STEEPEST = 1e20  # the largest gain of a code, so that products are finite in single precision
 SHORTEST = 1e-8  # segment, in widths of a code: a difference keeps half of its digits

@@ -12,15 +12,13 @@ landmarks lie is our choice, so that their coordinates are moved to knots when Ï
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
-from ..shapes import Numbers
+from ..shapes import Array, Numbers
 from .feature_settings import FEATURES, FeatureSettings
 from .hidden_layer import HiddenLayer
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..columns.statistics import varies
-from ..shapes import Indices, Numbers, Unscaled
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array, Indices, Numbers, Unscaled
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +48,9 @@ class ContentHash:
 
     def __call__(self, X: Any) -> Array:
         """The hash of each row                  (n,) uint64."""
-        keys = _splitmix(np.arange(len(self.low), dtype=np.uint64), self.seed) | np.uint64(1)
+        keys = splitmix(np.arange(len(self.low), dtype=np.uint64), self.seed) | np.uint64(1)
         if not sp.issparse(X):
-            return _mix(_bins(X, self.low, self.per_unit) @ keys)
+            return mixed(_bins(X, self.low, self.per_unit) @ keys)
         # Σ over all columns of the term at zero, corrected where an entry is not zero.
         X = X.tocsr()
         if not X.has_canonical_format:  # an entry may be stored in parts
@@ -62,7 +60,7 @@ class ContentHash:
         j = X.indices
         change = (_bins(X.data, self.low[j], self.per_unit[j]) - zeros[j]) * keys[j]
         running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(change, dtype=np.uint64)])
-        return _mix(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
+        return mixed(running[X.indptr[1:]] - running[X.indptr[:-1]] + zeros @ keys)
 
 
 def _bins(x: Array, low: Array, per_unit: Array) -> Array:
@@ -77,12 +75,12 @@ def _bins(x: Array, low: Array, per_unit: Array) -> Array:
     return bins.astype(np.int64).view(np.uint64)
 
 
-def _splitmix(numbers: Array, seed: int = 0) -> Array:
+def splitmix(numbers: Array, seed: int = 0) -> Array:
     """Which numbers splitmix64 gives in these places, from a seed."""
-    return _mix(numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed))
+    return mixed(numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed))
 
 
-def _mix(z: Array) -> Array:
+def mixed(z: Array) -> Array:
     """The finaliser of splitmix64: every input bit moves every output bit."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -92,11 +90,6 @@ def _mix(z: Array) -> Array:
 def folds_of(hashes: Array, n_folds: int) -> Array:
     """The fold of each row, by its hash: 0, 1, … in as few bytes as will do   (n,)."""
     return (hashes % np.uint64(n_folds)).astype(np.min_scalar_type(n_folds))
-
-
-def keys_of(hashes: Array, labels: Array) -> Array:
-    """The hash of each row together with the position of its class   (n,) uint64."""
-    return _mix(hashes ^ _splitmix(labels.astype(np.uint64)))
 
 
 def first_of(hashes: Array, k: int) -> Array:

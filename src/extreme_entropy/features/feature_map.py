@@ -7,7 +7,6 @@ All leaves share encoding and scaling; what differs is their features, such as l
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass, replace
-from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
@@ -15,13 +14,11 @@ import scipy.sparse as sp
 
 from ..columns.encoding import Encoding
 from ..columns.statistics import N_FOLDS
-from ..engines.threads import Executor, chunks, dense, row_slices, serial
-from ..shapes import SMALLEST, Indices, Numbers
+from ..engines.threads import Executor, dense, filled, serial
+from ..shapes import SMALLEST, Array, Indices, Numbers
 from .content import ContentHash
 from .layers import Features
 from .scaling import Quantile, Scaling
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,24 +78,11 @@ class FeatureMap:
     tree: Tree
     leaves: tuple[Features, ...]
     held: HeldRows  # that probabilities are fitted on; perhaps none
-    # The weight of each encoded column, where it was learned.
+    # The weight of each encoded column, where it was learned; where rows are kept, they tell it.
     relevance: Annotated[Array | None, Numbers("encoded", least=0)] = None
     # Of each leaf, where rows are summed about a pilot (`moments/step_sums.py`): θ₀ of its features
     # and a constant   (h + 1, outputs).
     pilots: tuple[Annotated[Array, Numbers(None, "outputs")], ...] = ()
-
-    @classmethod
-    def uncut(
-        cls,
-        content: ContentHash,
-        encoding: Encoding,
-        scaling: Scaling,
-        features: Features,
-        relevance: Array | None = None,
-    ) -> FeatureMap:
-        """One leaf."""
-        held = HeldRows.none(encoding.size)
-        return cls(content, encoding, scaling, Tree.uncut(), (features,), held, relevance)
 
     @property
     def d(self) -> int:
@@ -149,27 +133,24 @@ class FeatureMap:
         """φ with the first k features of each leaf: the φ that would be drawn with so many."""
         return replace(self, leaves=tuple(features.first(k) for features in self.leaves))
 
-    def in_precision(self, dtype: np.dtype[Any]) -> FeatureMap:
-        """The same φ with its layers in single or double precision."""
-        return replace(self, leaves=tuple(leaf.in_precision(dtype) for leaf in self.leaves))
+    def without_rows(self, importances: Array) -> FeatureMap:
+        """The same with the importances of columns instead of the rows they were measured on.
 
-    def without_rows(self) -> FeatureMap:
-        """The same without the rows that probabilities are fitted on, once they are."""
-        return replace(self, held=HeldRows.none(self.encoding.size))
+        Encoded columns of the same column share its importance, the square of their weights.
+        """
+        origins = self.encoding.origins
+        relevance = np.sqrt(importances[origins] / np.bincount(origins)[origins])
+        return replace(self, held=HeldRows.none(self.encoding.size), relevance=relevance)
 
     def leaves_of(self, X: Any, execute: Executor = serial) -> Array:
         """The leaf of each row   (n,)."""
-        leaves = np.zeros(X.shape[0], np.intp)
+        if len(self.leaves) == 1:
+            return np.zeros(X.shape[0], np.intp)
 
-        def fill(rows: slice) -> None:
-            for chunk in chunks(rows.stop - rows.start, X.shape[1]):
-                part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-                leaves[part] = self.tree(self.scaled(dense(X[part]).astype(np.float64, copy=False)))
+        def leaf(rows: slice) -> Array:
+            return self.tree(self.scaled(dense(X[rows]).astype(np.float64, copy=False)))
 
-        if len(self.leaves) > 1:
-            for _ in execute(partial(fill, s) for s in row_slices(X.shape[0])):
-                pass
-        return leaves
+        return filled(np.zeros(X.shape[0], np.intp), leaf, execute, X.shape[1])
 
 
 def same(a: Any, b: Any) -> bool:

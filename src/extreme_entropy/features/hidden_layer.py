@@ -11,7 +11,7 @@ from typing import Any, Self, get_type_hints
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,13 +21,13 @@ class HiddenLayer:
     @property
     def size(self) -> int:
         """h, the number of neurons or landmarks."""
-        axes = _hidden_axes(type(self))  # type: ignore[arg-type]  # a class is hashable
+        axes = hidden_axes(type(self))  # type: ignore[arg-type]  # a class is hashable
         name, axis = next(iter(axes.items()))
         return int(getattr(self, name).shape[axis])
 
     def first(self, k: int) -> Self:
         """The layer of the first k neurons or landmarks."""
-        axes = _hidden_axes(type(self))  # type: ignore[arg-type]  # a class is hashable
+        axes = hidden_axes(type(self))  # type: ignore[arg-type]  # a class is hashable
         first = {axis: (slice(None),) * axis + (slice(k),) for axis in axes.values()}
         arrays: dict[str, Any] = {name: getattr(self, name)[first[axes[name]]] for name in axes}
         return replace(self, **arrays)
@@ -73,7 +73,7 @@ def mean_sign(t: Array, half: Array | None) -> Array:
 
 
 @cache
-def _hidden_axes(layer: type) -> dict[str, int]:
+def hidden_axes(layer: type) -> dict[str, int]:
     """Which fields have a size "hidden", and along which axis."""
     hints = get_type_hints(layer, include_extras=True).items()
     bounds = {name: getattr(hint, "__metadata__", ()) for name, hint in hints}

@@ -27,13 +27,11 @@ from scipy.linalg import solve_triangular
 from scipy.spatial.distance import cdist, pdist
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from ..shapes import LARGEST_LOG, Indices, Numbers, OneOf
+from ..shapes import LARGEST_LOG, Array, Indices, Numbers, OneOf
 from ..tolerances import PIVOTS
 from .codes import coded
 from .feature_settings import FEATURES, FeatureSettings
 from .hidden_layer import HiddenLayer, mean_sign
-
-Array = np.ndarray[Any, Any]
 
 Kernel = Literal["mixed", "rbf", "laplacian", "polynomial", "linear", "cosine", "tanimoto"]
 KERNELS: tuple[Kernel, ...] = get_args(Kernel)

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import numpy as np
 
 from ..engines.blas import times_upper
 from ..engines.threads import dense
-from ..shapes import Indices, Numbers
+from ..shapes import Array, Indices, Numbers
 from .additive import Codes
 from .codes import Coded
+from .hidden_layer import hidden_axes
 from .kernels import KernelLayer, Linear
 from .neurons import NeuronLayer
 
-Array = np.ndarray[Any, Any]
-
 Layer = NeuronLayer | KernelLayer | Codes | Coded | Linear
+for _layer in get_args(Layer):  # at once, so that a wrong annotation shows here
+    hidden_axes(_layer)
 Buffers = list[Array]  # for the hidden layer of each part, and for all features of several
 
 

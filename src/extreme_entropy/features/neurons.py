@@ -21,18 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from scipy.special import expit
 
-from ..shapes import Numbers
+from ..shapes import Array, Numbers
 from .codes import on_knots
 from .feature_settings import FEATURES, FeatureSettings
 from .hidden_layer import HiddenLayer, mean_sign
 from .kernels import Laplacian, Radial, Similarity, median_distance
-
-Array = np.ndarray[Any, Any]
 
 Uniform = Literal["sig", "nsig", "rbf"]  # drawn independently of the data
 FromRows = Literal["tanimoto", "sorensen", "relu", "laplacian", "mixed"]  # weights are rows

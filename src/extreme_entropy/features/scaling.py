@@ -12,16 +12,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
-from ..columns.statistics import ColumnStats, exact
-from ..shapes import Count, Indices, Numbers, Unscaled
+from ..columns.statistics import ColumnStats, exact, varies
+from ..shapes import Array, Count, Indices, Numbers, Unscaled
 from ..tolerances import EPS, MEAN_ROUNDING, VALUE_ROUNDING
 from .feature_settings import FEATURES, FeatureSettings
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +150,7 @@ def fit_scaling(
     else:
         spread = np.sqrt(stats.deviation / stats.n)
         offset = np.where(_coarse(stats.mean, spread), stats.low, stats.mean)
-    used = stats.varies & (spread > 0)
+    used = varies(stats.low, stats.high) & (spread > 0)
     return Affine(offset, np.divide(1.0, spread, out=np.zeros(len(spread)), where=used))
 
 
@@ -172,7 +170,7 @@ def _coarse(mean: Array, deviation: Array) -> Array:
 def _fit_quantile(stats: ColumnStats, sample: Array, settings: FeatureSettings) -> Quantile:
     even: dict[int, Array] = {}
     uneven: dict[int, tuple[Array, Array]] = {}
-    used, bins = stats.varies, settings.bins
+    used, bins = varies(stats.low, stats.high), settings.bins
     for j in np.flatnonzero(used).tolist():
         knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j], settings)
         if len(knots) == 2:

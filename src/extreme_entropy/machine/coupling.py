@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit, softmax
 
+from ..shapes import Array
 from ..tolerances import CERTAIN
-
-Array = np.ndarray[Any, Any]
 
 
 def couple(odds: Array, pairs: tuple[tuple[int, int], ...], n_classes: int) -> Array:

@@ -13,14 +13,13 @@ instead. It is the log-ratio of two Gaussians of one variance S with means ∓aS
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
 from ..entropy.gaussian import cauchy_schwarz_divergence
-from ..shapes import LARGEST, Numbers
+from ..shapes import LARGEST, Array, Numbers
 
-Array = np.ndarray[Any, Any]
 Variance = Annotated[float, Numbers(least=1 / LARGEST)]
 
 

@@ -29,9 +29,8 @@ import numpy as np
 from ..engines.threads import Executor, chunks, dense, serial
 from ..features.feature_map import FeatureMap, Tree
 from ..features.layers import Features
+from ..shapes import Array
 from .machine import Leaf, Machine
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

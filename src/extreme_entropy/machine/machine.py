@@ -19,12 +19,11 @@ import numpy as np
 from scipy.special import expit, log_expit, log_softmax, softmax
 
 from ..columns.statistics import worth
-from ..shapes import FINITE, LARGEST_LOG, Count, Logs, Numbers, OneOf
-from ..tolerances import TINY
+from ..shapes import FINITE, LARGEST_LOG, Array, Count, Logs, Numbers, OneOf
+from ..tolerances import TINY, WEIGHT_ROUNDING
 from .coupling import couple, mean_slopes
 from .decision import Curve, Line, divergence
 
-Array = np.ndarray[Any, Any]
 Diagnostic = Annotated[str, OneOf("degenerate", "one row", "not cross-fitted")]
 Pairs = tuple[tuple[int, int], ...]
 
@@ -37,6 +36,11 @@ def all_pairs(n_classes: int) -> Pairs:
 def with_first(n_classes: int) -> Pairs:
     """The first class with each other one."""
     return tuple((0, c) for c in range(1, n_classes))
+
+
+def is_one_row(rows: Any) -> Any:
+    """Which numbers of rows are one; weights may be worth more than one row by rounding."""
+    return rows <= 1 + WEIGHT_ROUNDING
 
 
 class Contrast(NamedTuple):
@@ -124,21 +128,17 @@ class Decision:
         ratios, k = self.log_ratios(projections), len(self.log_priors)
         return _with_zero(ratios) if self.has_logits else couple(ratios, self.pairs, k)
 
-    def _log_odds(self, projections: Array) -> Array:
-        """Log-odds of the second of two classes, priors included        (n,)."""
-        return self.log_ratios(projections)[:, 0] + (self.log_priors[1] - self.log_priors[0])
-
     def log_probabilities(self, projections: Array) -> Array:
         """ln p(class | projections)                                     (n, classes)."""
         if len(self.pairs) == 1:
-            odds = self._log_odds(projections)
+            odds = self.log_ratios(projections)[:, 0] + (self.log_priors[1] - self.log_priors[0])
             return np.column_stack([log_expit(-odds), log_expit(odds)])
         return log_softmax(self._log_likelihoods(projections) + self.log_priors, axis=1)
 
     def probabilities(self, projections: Array) -> Array:
         """p(class | projections)                                        (n, classes)."""
         if len(self.pairs) == 1:
-            odds = self._log_odds(projections)
+            odds = self.log_ratios(projections)[:, 0] + (self.log_priors[1] - self.log_priors[0])
             return np.column_stack([expit(-odds), expit(odds)])
         return np.exp(self.log_probabilities(projections))
 

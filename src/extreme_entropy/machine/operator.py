@@ -15,16 +15,15 @@ weights are worth.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import cho_solve, eigh
 from scipy.linalg.lapack import dpocon
 
 from ..moments.summary import ClassMoments
+from ..shapes import Array
 from ..tolerances import OUTSIDE_RANGE, SINGULAR, SUM_MARGIN, WHITENED_ROUNDING
-
-Array = np.ndarray[Any, Any]
 
 
 class Shrunk(NamedTuple):

@@ -13,10 +13,9 @@ from ..engines.threads import Executor, chunks, row_slices, serial, width_of
 from ..features.feature_map import FeatureMap
 from ..features.layers import Buffers, Features
 from ..metrics import predicted_classes
+from ..shapes import Array
 from .explanation import explain
 from .machine import Decision, Leaf, Machine
-
-Array = np.ndarray[Any, Any]
 
 
 class ClassesInSet(NamedTuple):
@@ -87,6 +86,14 @@ class Predictor:
             pass
         return projections
 
+    def project_scaled(self, Z: Array) -> Array:
+        """Projections of a few rows that are encoded and scaled   (n, pairs)."""
+        leaves, at = self.in_precision(Z.dtype), self.feature_map.tree(Z)
+        projections = np.empty((len(Z), len(self.machine.pairs)))
+        for i in np.unique(at):
+            projections[at == i] = leaves[i](Z[at == i])
+        return projections
+
     def _tasks(self, at: Array) -> Iterator[tuple[slice | Array, int]]:
         """The rows and the leaf of each task, where each row has such a leaf."""
         if len(self.machine.leaves) == 1:
@@ -127,25 +134,3 @@ def answer(machine: Decision, classes: Array, kind: Answer, projections: Array) 
         return machine.log_probabilities(projections)
     scores = machine.scores(projections)
     return scores if kind == "decision" else classes[predicted_classes(scores)]
-
-
-def project(phi: FeatureMap, operators: list[Array], X: Any, execute: Executor = serial) -> Array:
-    """Rows through the only leaf of φ, and times operators on its hidden layers.
-
-    All are of one precision.
-    """
-    n, features = X.shape[0], phi.only()
-    if are_few(n):
-        return features.project(phi.scaled(X), operators)
-    projections = np.empty((n, operators[0].shape[1]), X.dtype)
-
-    def fill(rows: slice) -> None:
-        parts = chunks(rows.stop - rows.start, width_of(X, phi.scaled), features.h)
-        buffers = features.buffers(parts[0].stop, X.dtype)
-        for chunk in parts:
-            part = slice(rows.start + chunk.start, rows.start + chunk.stop)
-            projections[part] = features.project(phi.scaled(X[part]), operators, buffers)
-
-    for _ in execute(partial(fill, s) for s in row_slices(n)):
-        pass
-    return projections

@@ -13,18 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..engines.threads import Executor, serial
 from ..moments.summary import ClassMoments, FoldMoments, without
-from ..tolerances import PROJECTION_ROUNDING, VARIANCE_FLOOR, WEIGHT_ROUNDING
+from ..shapes import Array
+from ..tolerances import PROJECTION_ROUNDING, VARIANCE_FLOOR
 from .decision import GaussianPair
-from .machine import Leaf, Machine, Pairs, all_pairs
+from .machine import Leaf, Machine, all_pairs, is_one_row
 from .operator import Ridge, Shrunk, error_of, operators_of, shrink
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +45,6 @@ class Method:
         return [Ridge(float(self.ridge))]
 
 
-class Solution(NamedTuple):
-    """The operators of all pairs of classes, and the Gaussians of their projections."""
-
-    pairs: Pairs
-    operators: Array  # β of each pair              (pairs, h)
-    gaussians: tuple[GaussianPair, ...]
-    shrinkage: Array  # ε of each class             (classes,)
-    ridges: Array  # added to Σ's diagonal       (pairs,)
-    diagnostics: tuple[str, ...]
-    by_fold: FoldOperators | None  # that have not seen each fold, where there are folds
-
-
 def solve(
     moments: FoldMoments,
     method: Method,
@@ -65,53 +52,37 @@ def solve(
     log_costs: Array,
     execute: Executor = serial,
 ) -> Machine:
-    """The machine of one leaf, the paper's, from moments in which every class has rows."""
-    solution = solve_moments(moments, method, execute)
-    k = len(solution.pairs)
-    leaf = Leaf(
-        operators=solution.operators,
-        constants=np.zeros(k),
-        shrinkage=solution.shrinkage,
-        ridges=solution.ridges,
-    )
-    return Machine(
-        pairs=solution.pairs,
-        curves=solution.gaussians,
-        log_priors=log_priors,
-        log_costs=log_costs,
-        diagnostics=solution.diagnostics,
-        leaves=(leaf,),
-    )
-
-
-def solve_moments(moments: FoldMoments, method: Method, execute: Executor = serial) -> Solution:
-    """Operators and Gaussians of moments in which every class has rows.
+    """The machine of one leaf, the paper's, from moments in which every class has rows.
 
     A numeric `ridge` is added to the diagonal of Σ. "auto" and `cross_fitted` need folds: without
     them nothing is held out, and both are as if not asked for.
     """
     totals = moments.totals
     classes = [shrink(total, method.shrinkage) for total in totals]
-    folds = project_folds(moments, totals, method, execute)
+    asked = method.cross_fitted or method.ridge == "auto"
+    folds = project_folds(moments, totals, method, execute) if asked and moments.n_folds > 1 else []
     held_out = HeldOut.pooled(folds) if folds else None
-    best = 0 if held_out is None else held_out.best
     solve_pair = partial(
         _solve_pair,
-        ridge=method.ridges[best],
+        ridge=method.ridges[0 if held_out is None else held_out.best],
         held_out=held_out if method.cross_fitted else None,
         fewest_folds=method.fewest_folds,
     )
     pairs = all_pairs(len(classes))
     solved = [solve_pair(p, classes[i], classes[j]) for p, (i, j) in enumerate(pairs)]
-    middles = np.array([pair.middle for pair in solved])
-    return Solution(
-        pairs,
-        np.array([pair.beta for pair in solved]),
-        tuple(pair.gaussians for pair in solved),
-        np.array([c.epsilon for c in classes]),
-        np.array([pair.ridge for pair in solved]),
-        tuple(dict.fromkeys(code for pair in solved for code in pair.diagnostics)),
-        FoldOperators.of(folds, best, middles) if folds else None,
+    leaf = Leaf(
+        operators=np.array([pair.beta for pair in solved]),
+        constants=np.zeros(len(pairs)),
+        shrinkage=np.array([c.epsilon for c in classes]),
+        ridges=np.array([pair.ridge for pair in solved]),
+    )
+    return Machine(
+        pairs=pairs,
+        curves=tuple(pair.gaussians for pair in solved),
+        log_priors=log_priors,
+        log_costs=log_costs,
+        diagnostics=tuple(dict.fromkeys(code for pair in solved for code in pair.diagnostics)),
+        leaves=(leaf,),
     )
 
 
@@ -120,7 +91,6 @@ class SolvedPair(NamedTuple):
 
     beta: Array
     ridge: float  # added to Σ's diagonal
-    middle: float  # between the means of both classes
     gaussians: GaussianPair
     diagnostics: list[str]
 
@@ -145,29 +115,7 @@ def _solve_pair(
         gaussians = held_out.gaussians(p, middle, fewest_folds)
         diagnostics += ["not cross-fitted"] * (gaussians is None)
     gaussians = gaussians or _training_gaussians(beta, negative, positive)
-    return SolvedPair(beta, float(added[0]), middle, gaussians, diagnostics)
-
-
-@dataclass(frozen=True, slots=True)
-class FoldOperators:
-    """For each fold the operators that have not seen its rows."""
-
-    operators: Array  # (folds, pairs, h)
-    shifts: Array  # of their projections to where those of all folds lie   (folds, pairs)
-
-    @classmethod
-    def of(cls, folds: Sequence[FoldProjections], ridge: int, middles: Array) -> FoldOperators:
-        """Those of a ridge, about the midpoints of the whole instead of each fold's own."""
-        shifts = middles - np.stack([fold.middles[ridge] for fold in folds])
-        return cls(np.stack([fold.operators[ridge] for fold in folds]), shifts)
-
-    def __call__(self, H: Array, folds: Array) -> Array:
-        """Projections of features H (n, h) of rows in these folds, each held out   (n, pairs)."""
-        projections = np.empty((len(H), self.operators.shape[1]))
-        for k in np.unique(folds):
-            inside = folds == k
-            projections[inside] = H[inside] @ self.operators[k].T + self.shifts[k]
-        return projections
+    return SolvedPair(beta, float(added[0]), gaussians, diagnostics)
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,8 +125,6 @@ class FoldProjections:
     n: Array  # rows of each class   (ridges, pairs, 2)
     means: Array  # of their projections, about the midpoint of the operator
     variances: Array
-    operators: Array  # (ridges, pairs, h)
-    middles: Array  # between the means of the two classes   (ridges, pairs)
 
 
 def project_folds(
@@ -187,11 +133,9 @@ def project_folds(
     method: Method,
     execute: Executor = serial,
 ) -> list[FoldProjections]:
-    """Each fold's rows, held out; none where there is one fold, or nobody asks for them."""
-    n_folds = len(moments.cells[0])
-    if n_folds == 1 or not (method.cross_fitted or method.ridge == "auto"):
-        return []
-    return list(execute(partial(project_fold, moments, totals, k, method) for k in range(n_folds)))
+    """Each fold's rows, held out."""
+    project = partial(project_fold, moments, totals, method=method)
+    return list(execute(partial(project, fold=k) for k in range(moments.n_folds)))
 
 
 def project_fold(
@@ -209,21 +153,20 @@ def project_fold(
     pairs, ridges = all_pairs(len(totals)), method.ridges
     shape = len(ridges), len(pairs)
     n, means, variances = np.zeros((3, *shape, 2))
-    operators, middles = np.zeros((*shape, moments.h)), np.zeros(shape)
     for p, pair in enumerate(pairs):
         a, b = (outside[c] for c in pair)
         if not (a.rows and b.rows and any(inside[c].n for c in pair)):
             continue
         betas, _ = operators_of(a, b, ridges)
-        operators[:, p], middles[:, p] = betas, betas @ (a.mean + b.mean) / 2
+        middles = betas @ (a.mean + b.mean) / 2
         for side, held in enumerate(inside[c] for c in pair):
             if held.n:
                 n[:, p, side] = held.n * betas.any(axis=1)
-                means[:, p, side] = betas @ held.mean - middles[:, p]
+                means[:, p, side] = betas @ held.mean - middles
                 spread = np.vecdot(betas @ held.scatter, betas) / held.n
                 known = spread > error_of(held) * np.vecdot(betas, betas)
                 variances[:, p, side] = np.where(known, spread, 0.0)
-    return FoldProjections(n, means, variances, operators, middles)
+    return FoldProjections(n, means, variances)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,11 +211,6 @@ class HeldOut:
         m0, m1 = (middle + self.means[self.best, pair]).tolist()
         s0, s1 = self.variances[self.best, pair].tolist()
         return GaussianPair((m0, m1), floored(s0, s1, m1 - m0))
-
-
-def is_one_row(rows: Any) -> Any:
-    """Which numbers of rows are one; weights may be worth more than one row by rounding."""
-    return rows <= 1 + WEIGHT_ROUNDING
 
 
 def _training_gaussians(beta: Array, negative: Shrunk, positive: Shrunk) -> GaussianPair:

@@ -7,8 +7,15 @@ With G and b of a leaf (`moments/step_sums.py`) and the penalty Λ on features �
 where θ_c is 0 except for the constant, which is drawn to the log-odds of the classes in the whole
 table. Features are sized so that their penalty is 1. θ₋ₖ, from the sums of all folds but k,
 predicts the rows of fold k that are kept with φ. The pilot may have seen these rows, but their
-predictions count as held out, since Newton's map forgets its starting point to second order. In
-each leaf, a logistic regression fits a line to these predictions,
+predictions count as held out, since Newton's map forgets its starting point to second order.
+
+With more than two classes, G only bounds the curvature (`moments/logistic.py`). A step δ from the
+pilot would then be too short, and θ₋ₖ would keep much of what the pilot saw. So δ is made as long
+as the curvature along it asks: with r, the ratio of bound and curvature among rows that are kept,
+
+    δ · δᵀ(G + Λ)δ / δᵀ(G/r + Λ)δ
+
+In each leaf, a logistic regression fits a line to these predictions,
 
     a f + a_c,     with a drawn to 1 and the constants to 0.
 
@@ -29,13 +36,13 @@ from scipy.special import softmax
 
 from ..engines.threads import Executor, chunks, serial
 from ..features.feature_map import FeatureMap, HeldRows
+from ..moments.logistic import curvatures, probabilities, weights_of
 from ..moments.step_sums import StepSums
 from ..moments.summary import Summary
 from ..progress import counted
 from ..tolerances import EPS, NEWTON_CHANGE, NEWTON_STEP, SINGULAR, SUM_MARGIN
 from .decision import Line
-from .machine import Leaf, Machine, Pairs, with_first
-from .solving import is_one_row
+from .machine import Leaf, Machine, Pairs, is_one_row, with_first
 
 Array = np.ndarray[Any, Any]
 
@@ -89,6 +96,10 @@ def solve_steps(
         else partial(_solve_leaf, worth_of_one=worth_of_one, settings=settings)
     )
     solved = list(counted(execute(partial(solve, leaf, prior) for leaf in sums)))
+    if len(prior) > 1 and not is_blank:
+        lengthen = partial(_lengthened, phi, totals=totals, worth_of_one=worth_of_one)
+        parts = zip(range(len(sums)), sums, solved, strict=True)
+        solved = list(execute(partial(lengthen, i, leaf, part) for i, leaf, part in parts))
     logits = _held_logits(phi, solved, len(totals))
     pairs = with_first(len(totals))
     at = phi.tree(phi.held.Z)
@@ -166,6 +177,45 @@ def _solved(
     gram.flat[:: len(gram) + 1] += penalties
     target[-1] += penalties[-1] * prior
     return cho_solve(cho_factor(gram, lower=True, overwrite_a=True), target)
+
+
+def _lengthened(
+    phi: FeatureMap,
+    i: int,
+    sums: StepSums,
+    part: SteppedLeaf,
+    totals: Array,
+    worth_of_one: float,
+) -> SteppedLeaf:
+    """Steps of leaf i from its pilot, as long as the curvature along them asks."""
+    held, pilot, features = phi.held, phi.pilots[i], phi.leaves[i]
+    inside = np.flatnonzero(phi.tree(held.Z) == i)
+    kept = np.bincount(held.labels, held.counts, len(totals))
+    weight = (held.counts * (totals / np.maximum(kept, 1e-300))[held.labels])[inside]
+    steps, folds = part.by_fold - pilot, held.folds[inside]
+    bounds, curved = np.zeros(len(steps)), np.zeros(len(steps))
+    for s in chunks(len(inside), features.h):
+        H = features(held.Z[inside[s]])
+        p = probabilities(H @ pilot[:-1] + pilot[-1])
+        bound = weight[s] * weights_of(p)
+        for k in range(len(steps)):
+            rows = folds[s] != k
+            moved = H[rows] @ steps[k, :-1] + steps[k, -1]
+            moved -= moved.mean(axis=1, keepdims=True)  # what p does not notice
+            bounds[k] += bound[rows] @ np.square(moved).sum(axis=1)
+            curved[k] += weight[s][rows] @ curvatures(p[rows], moved)
+    gram, penalties = sums.gram.sum(axis=0), penalties_of(sums.h)[:, np.newaxis]
+
+    def longer(step: Array, gram: Array, bound: float, curved: float) -> Array:
+        fit = worth_of_one * np.vdot(step, gram @ step)
+        penalty = float((penalties * step**2).sum())
+        asked = fit * (curved / bound if bound else 1.0) + penalty
+        return pilot + step * ((fit + penalty) / asked if asked > 0 else 1.0)
+
+    theta = longer(part.theta - pilot, gram, bounds.sum(), curved.sum())
+    without = (gram - of_fold for of_fold in sums.gram)
+    by_fold = map(longer, steps, without, bounds, curved)
+    return SteppedLeaf(theta, np.stack(list(by_fold)))
 
 
 def _as_outputs(logs: Array) -> Array:

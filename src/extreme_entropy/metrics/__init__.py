@@ -2,36 +2,27 @@
 
 from sklearn.metrics import balanced_accuracy_score as balanced_accuracy
 
-from .classification import (
-    FEWEST_JUDGED,
-    confusion_counts,
-    get_scorer,
-    gmean_score,
-    gmean_scorer,
-    label_text,
-    predicted_classes,
-)
-from .intervals import ScoreInterval, recall_scores
-from .probabilities import (
-    RunningAUC,
-    RunningProbabilityScores,
-    probability_scores,
-    scores_with_intervals,
-)
+# What other packages of the library use, beside what users do.
+from .classification import FEWEST_JUDGED as FEWEST_JUDGED
+from .classification import confusion_counts as confusion_counts
+from .classification import get_scorer, gmean_score, gmean_scorer
+from .classification import label_text as label_text
+from .classification import predicted_classes as predicted_classes
+from .intervals import ScoreInterval
+from .intervals import recall_scores as recall_scores
+from .outcome import Outcome as Outcome
+from .outcome import by_class as by_class
+from .outcome import saving as saving
+from .probabilities import RunningAUC as RunningAUC
+from .probabilities import RunningProbabilityScores as RunningProbabilityScores
+from .probabilities import probability_scores as probability_scores
+from .probabilities import scores_with_intervals
 
 __all__ = [
-    "FEWEST_JUDGED",
-    "RunningAUC",
-    "RunningProbabilityScores",
     "ScoreInterval",
     "balanced_accuracy",
-    "confusion_counts",
     "get_scorer",
     "gmean_score",
     "gmean_scorer",
-    "label_text",
-    "predicted_classes",
-    "probability_scores",
-    "recall_scores",
     "scores_with_intervals",
 ]

@@ -14,8 +14,7 @@ from sklearn.metrics import make_scorer
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from ..errors import InputError
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 #: Rows of a class that are held out, at least; with fewer its recall is known to ±0.3 at best.
 FEWEST_JUDGED = 8
@@ -110,69 +109,16 @@ def get_scorer(scoring: str | Callable[..., float]) -> Callable[..., float]:
 
 
 def predicted_classes(scores: Array) -> Array:
-    """Positions of the classes that scores decide for.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-        Of two classes: positive for the second. Otherwise the largest wins.
-
-    Returns
-    -------
-    ndarray of int of shape (n_samples,)
-        Positions in `classes_`.
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import predicted_classes
-    >>> predicted_classes(np.array([-1.0, 0.0, 2.0])).tolist()
-    [0, 0, 1]
-    """
+    """Positions of the classes that scores decide for: of two, positive ones for the second."""
     return (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
 
 
 def confusion_counts(labels: Array, predictions: Array, n_classes: int) -> Array:
-    """Rows of each class (down) predicted as each class (across), from positions of classes.
-
-    Parameters
-    ----------
-    labels, predictions : ndarray of int of shape (n_samples,)
-        Positions of the true and of the predicted classes.
-    n_classes : int
-        Number of classes.
-
-    Returns
-    -------
-    ndarray of int of shape (n_classes, n_classes)
-        The confusion matrix.
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import confusion_counts
-    >>> confusion_counts(np.array([0, 0, 1]), np.array([0, 1, 1]), 2).tolist()
-    [[1, 1], [0, 1]]
-    """
+    """Rows of each class (down) predicted as each class (across), from positions of classes."""
     counts = np.bincount(labels * n_classes + predictions, minlength=n_classes**2)
     return counts.reshape(n_classes, n_classes)
 
 
 def label_text(label: Any) -> str:
-    """A class label as text, as the command and the report write it.
-
-    Parameters
-    ----------
-    label : object
-        A label of `classes_`.
-
-    Returns
-    -------
-    str
-        Its text; booleans are "true" and "false".
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import label_text
-    >>> label_text(True), label_text(3)
-    ('true', '3')
-    """
+    """A class label as text, as the command and the report write it."""
     return str(label).lower() if isinstance(label, bool | np.bool_) else str(label)

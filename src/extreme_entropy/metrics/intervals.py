@@ -8,11 +8,10 @@ k = 2), so that a class without a mistake is not taken for certain, as it would 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +32,12 @@ class ScoreInterval:
 
 
 UNDEFINED = ScoreInterval(None, None, None)
+NORMAL_REACH = 1.959963984540054  # the 97.5 % quantile of a Gaussian
 
 
 def normal_interval(value: float, error: float, most: float) -> ScoreInterval:
     """A score with its standard error, within 0 and the largest there can be."""
-    reach = 1.959963984540054 * error  # the 97.5 % quantile of a Gaussian
+    reach = NORMAL_REACH * error
     return ScoreInterval(value, max(0.0, value - reach), min(most, value + reach))
 
 
@@ -46,28 +46,9 @@ def recall_scores(
 ) -> dict[str, ScoreInterval]:
     """GMean and balanced accuracy, from the rows of each class and those found among them.
 
-    Parameters
-    ----------
-    found : ndarray of shape (n_classes,) or (n_groups, n_classes)
-        Rows of each class that were predicted as such. By groups, where rows of a group are alike:
-        intervals then reach at least as far as those of groups that are drawn anew.
-    rows : ndarray of the same shape
-        Rows of each class.
-    seed : int, default=0
-        Seed of the draws.
-    n_draws : int, default=2000
-        Draws of the recalls.
-
-    Returns
-    -------
-    dict of str to ScoreInterval
-        "gmean" and "balanced_accuracy"; not defined with a class that has no rows.
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import recall_scores
-    >>> recall_scores(np.array([8, 2]), np.array([10, 10]))["gmean"].value
-    0.4
+    Both are of shape (n_classes,), or (n_groups, n_classes) where rows of a group are alike:
+    intervals then reach at least as far as those of groups that are drawn anew. Not defined with a
+    class that has no rows.
     """
     groups = (found, rows) if rows.ndim == 2 else None
     if groups:

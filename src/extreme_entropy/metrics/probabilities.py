@@ -8,14 +8,11 @@ pairs count, which is right but for the tilt of the densities within it.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.special import logit
 
+from ..shapes import Array
 from .intervals import UNDEFINED, ScoreInterval, normal_interval, recall_scores
-
-Array = np.ndarray[Any, Any]
 
 
 def scores_with_intervals(
@@ -26,7 +23,7 @@ def scores_with_intervals(
     Parameters
     ----------
     matrix : ndarray of shape (n_classes, n_classes)
-        From `confusion_counts`.
+        The confusion matrix: true classes down, predicted ones across.
     labels : ndarray of shape (n_samples,)
         Positions of the true classes.
     probabilities : ndarray of shape (n_samples, n_classes)
@@ -42,9 +39,10 @@ def scores_with_intervals(
 
     Examples
     --------
-    >>> from extreme_entropy.metrics import confusion_counts, scores_with_intervals
+    >>> from sklearn.metrics import confusion_matrix
+    >>> from extreme_entropy.metrics import scores_with_intervals
     >>> labels, p = np.array([0, 0, 1, 1]), np.array([0.1, 0.6, 0.7, 0.9])
-    >>> matrix = confusion_counts(labels, (p > 0.5).astype(int), 2)
+    >>> matrix = confusion_matrix(labels, p > 0.5)
     >>> scores = scores_with_intervals(matrix, labels, np.column_stack([1 - p, p]))
     >>> scores["balanced_accuracy"].value, scores["auc"].value
     (0.75, 1.0)
@@ -57,26 +55,7 @@ def scores_with_intervals(
 
 
 def probability_scores(labels: Array, probabilities: Array) -> dict[str, ScoreInterval]:
-    """Brier score (of the second of two classes, else summed) and log-loss.
-
-    Parameters
-    ----------
-    labels : ndarray of int of shape (n_samples,)
-        Positions of the true classes.
-    probabilities : ndarray of shape (n_samples, n_classes)
-        Probabilities of each class.
-
-    Returns
-    -------
-    dict of str to ScoreInterval
-        "brier" and "log_loss".
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import probability_scores
-    >>> probability_scores(np.array([0, 1]), np.array([[1.0, 0.0], [0.5, 0.5]]))["brier"].value
-    0.125
-    """
+    """Brier score (of the second of two classes, else summed) and log-loss."""
     running = RunningProbabilityScores()
     running.add(labels, probabilities)
     return running.scores()
@@ -139,21 +118,7 @@ def auc(labels: Array, probabilities: Array) -> ScoreInterval:
 class RunningAUC:
     """The area under the curve of each class against the others, of rows that come in batches.
 
-    Parameters
-    ----------
-    n_classes : int
-        Columns of probabilities to come.
-    most_kept : int, default=2097152
-        Probabilities that are kept one by one.
-
-    Examples
-    --------
-    >>> from extreme_entropy.metrics import RunningAUC
-    >>> running = RunningAUC(2)
-    >>> for labels, p in ([0, 1], [0.2, 0.7]), ([0, 1], [0.8, 0.9]):
-    ...     running.add(np.array(labels), np.column_stack([1 - np.array(p), p]))
-    >>> running.interval().value
-    0.75
+    Up to `most_kept` probabilities are kept one by one.
     """
 
     def __init__(self, n_classes: int, most_kept: int = 2**21) -> None:

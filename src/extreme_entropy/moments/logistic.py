@@ -36,6 +36,12 @@ def weights_of(p: Array) -> Array:
     return trace if p.shape[1] == 1 else np.minimum(trace, p.max(axis=1))
 
 
+def curvatures(p: Array, moved: Array) -> Array:
+    """Second derivatives of −ln p of each row, as log-odds move by so much   (n,)."""
+    mean = np.einsum("ij,ij->i", p, moved)
+    return np.einsum("ij,ij,ij->i", p, moved, moved) - mean**2
+
+
 def log_losses(odds: Array, targets: Array) -> Array:
     """−ln p of the class of each row   (n,)."""
     if odds.shape[1] == 1:

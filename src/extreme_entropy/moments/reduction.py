@@ -1,6 +1,6 @@
 """Rows ↦ summary: h = φ(x), then Σu, Σuuᵀ, Σ‖u‖²u, Σ‖u‖⁴ for each class and fold.
 
-Rows are taken group by group (leaf, class and fold). A task sums some rows of one group, in chunks
+Rows are taken group by group (class and fold). A task sums some rows of one group, in chunks
 whose features stay in the processor's cache; each chunk is one product, one activation and one
 ?syrk. The tasks of a class sum about one pilot mean, so that their sums add up number by number.
 Tasks follow from the rows alone, never from the number of threads: any number gives the same bits.
@@ -14,59 +14,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from ..columns.statistics import squares_of
 from ..engines.blas import add_gram
-from ..engines.threads import Executor, chunks, dense, row_slices, serial
+from ..engines.threads import CUTS, Executor, RowGroups, chunks, dense, row_slices, serial, unseen
 from ..features.layers import Features
+from ..shapes import Array
 from .summary import ClassMoments, FoldMoments, from_sums
-
-Array = np.ndarray[Any, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class ReductionSettings:
-    """How rows become sums."""
-
-    single_rows: int = 8192  # summed in single precision before they join the double sum
-    few_rows: int = 1024  # of a task, that are summed in double precision at once
-    pilot_rows: int = 64  # of a class, whose mean is so near the final one that no digits are lost
-
-
-REDUCTION = ReductionSettings()
-
-
-def unseen(rows: int) -> None:
-    """Takes the number of further rows that are done, when nobody is watching."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowGroups:
-    """Which class, fold and leaf each row belongs to, and what it weighs."""
-
-    labels: Array  # 0, 1, …
-    folds: Array | None  # 0, 1, …; one fold without it
-    weight: Array | None
-    shape: tuple[int, int]  # classes and folds
-    leaves: Array | None = None  # 0, 1, …; one leaf without it
-
-    def rows(self, n_leaves: int) -> list[Array]:
-        """The rows of each group: leaf after leaf, class after class, fold after fold."""
-        n_classes, n_folds = self.shape
-        group = self.labels.astype(np.intp) * n_folds + (0 if self.folds is None else self.folds)
-        if self.leaves is not None:
-            group += self.leaves.astype(np.intp) * (n_classes * n_folds)
-        order = np.argsort(group, kind="stable")
-        ends = np.searchsorted(group[order], np.arange(n_leaves * n_classes * n_folds + 1))
-        return [order[start:end] for start, end in pairwise(ends)]
 
 
 def summarise(
-    leaves: Sequence[Features],
+    features: Features,
     X: Any,
     groups: RowGroups,
     execute: Executor = serial,
@@ -74,21 +35,19 @@ def summarise(
     scaled: Callable[[Array], Array] = np.asarray,
     sizes: Sequence[int] | None = None,
     advance: Callable[[int], object] = unseen,
-) -> list[list[FoldMoments]]:
-    """The moments of the rows in each leaf under its first features, for each size.
+) -> list[FoldMoments]:
+    """The moments of rows under the first features, for each size; by default under all of them.
 
     `scaled` makes of dense rows what features are made from. Features have the precision of X. The
     rows must be few enough to be sorted in memory (`engines.threads.row_batches`). `advance` is
     called with the number of further rows that are done.
     """
-    n_classes, n_folds = groups.shape
-    rows = groups.rows(len(leaves))
+    (n_classes, n_folds), rows, sizes = groups.shape, groups.rows(), sizes or [features.h]
     longest = max(s.stop - s.start for s in row_slices(len(groups.labels)))
+    work = Reduction(X, groups.weight, scaled, features, sizes)
 
     def tasks() -> Iterator[Callable[[], tuple[int, int, _Sums | list[ClassMoments]]]]:
-        for c in range(len(leaves) * n_classes):
-            features = leaves[c // n_classes]
-            work = Reduction(X, groups.weight, scaled, features, sizes or [features.h])
+        for c in range(n_classes):
             pilot = work.pilot(rows[c * n_folds : (c + 1) * n_folds])
             for g in range(c * n_folds, (c + 1) * n_folds):
                 n_tasks = max(round(len(rows[g]) / longest), 1)
@@ -107,37 +66,28 @@ def summarise(
             sums[g] = result
         del result  # or it would stay while the next one is made
     moments |= zip(sums, execute([group.moments for group in sums.values()]), strict=True)
-    return [
-        _of_leaf(moments, leaf, groups.shape, sizes or [features.h])
-        for leaf, features in enumerate(leaves)
-    ]
-
-
-def _of_leaf(
-    moments: dict[int, list[ClassMoments]], leaf: int, shape: tuple[int, int], sizes: Sequence[int]
-) -> list[FoldMoments]:
-    """The moments of all groups in a leaf, for each size; groups without rows have none."""
     nothing = [ClassMoments.empty(k) for k in sizes]
-    numbers = np.arange(shape[0] * shape[1]).reshape(shape) + leaf * shape[0] * shape[1]
-    groups = [[moments.get(g, nothing) for g in folds] for folds in numbers.tolist()]
-    of_size = (tuple(tuple(g[i] for g in folds) for folds in groups) for i in range(len(sizes)))
+    of_groups = np.arange(n_classes * n_folds).reshape(groups.shape).tolist()
+    of_size = (
+        tuple(tuple(moments.get(g, nothing)[i] for g in folds) for folds in of_groups)
+        for i in range(len(sizes))
+    )
     return [FoldMoments(cells) for cells in of_size]
 
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """What the tasks of a class in a leaf share."""
+    """What all tasks share."""
 
     X: Any
     weight: Array | None
     scaled: Callable[[Array], Array]
     features: Features
     sizes: Sequence[int]
-    settings: ReductionSettings = REDUCTION
 
     def pilot(self, groups: Sequence[Array]) -> Array:
         """The mean features of the first rows of a class."""
-        most = self.settings.pilot_rows
+        most = CUTS.pilot_rows
         rows = np.concatenate([group[:most] for group in groups])[:most]
         if not len(rows):
             return np.zeros(self.features.h)
@@ -147,11 +97,11 @@ class Reduction:
         self, g: int, rows: Array, pilot: Array, *, whole: bool
     ) -> tuple[int, int, _Sums | list[ClassMoments]]:
         """The sums of n rows of group g, or its moments where these are the whole of it."""
-        X, features, settings = self.X, self.features, self.settings
+        X, features = self.X, self.features
         parts = chunks(len(rows), X.shape[1], features.h)
         buffers = features.buffers(parts[0].stop, X.dtype)
-        single = X.dtype != np.float64 and len(rows) > settings.few_rows
-        sums = _Sums(pilot, self.sizes, settings.single_rows if single else 0)
+        single = X.dtype != np.float64 and len(rows) > CUTS.few_rows
+        sums = _Sums(pilot, self.sizes, CUTS.single_rows if single else 0)
         for chunk in parts:
             part = rows[chunk]
             H = features(self.scaled(dense(X[part])), buffers)

@@ -11,15 +11,15 @@ probability (1 − share)^k, and never where N is at most `most_keys`, but for r
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Self, TypeVar
 
 import numpy as np
 from scipy.special import bdtrc, gammaln
 
-from ..shapes import SMALLEST, Indices, Numbers
+from ..features.content import mixed, splitmix
+from ..shapes import SMALLEST, Array, Indices, Numbers
 from ..tolerances import WEIGHT_ROUNDING
 
-Array = np.ndarray[Any, Any]
 S = TypeVar("S", bound="RowSketch")
 
 
@@ -72,6 +72,8 @@ class RowSketch:
     def __add__(self, other: Self) -> Self:
         if len(self.keys) < len(other.keys):
             self, other = other, self
+        if not len(other.keys) and self.level >= other.level:
+            return self
         mine, theirs, at, known = _matched(self, other)
         weights, squares, new = mine.weights.copy(), mine.squares.copy(), ~known
         weights[at[known]] += theirs.weights[known]
@@ -160,6 +162,11 @@ class RowSketch:
 
 
 NO_ROWS = RowSketch.empty()
+
+
+def keys_of(hashes: Array, labels: Array) -> Array:
+    """The hash of each row together with the position of its class   (n,) uint64."""
+    return mixed(hashes ^ splitmix(labels.astype(np.uint64)))
 
 
 def _below(keys: Array, level: int) -> Array:

@@ -25,12 +25,11 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from ..columns.statistics import effective
-from ..shapes import LARGEST_SUM, SMALLEST, Count, Numbers, Unscaled
+from ..engines.blas import mirrored
+from ..shapes import LARGEST_SUM, SMALLEST, Array, Count, Numbers, Unscaled
 from ..tolerances import EPS, NEGLIGIBLE_ERROR, SUM_MARGIN
 from .sketch import NO_ROWS, RowSketch
 from .step_sums import StepSums
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,14 +318,3 @@ def _alike(n: float, mean: Array, squares: float, error: float = 0.0) -> ClassMo
     """The summary of equal rows, which vary by rounding alone."""
     h = len(mean)
     return ClassMoments(n, mean, np.zeros((h, h)), np.zeros(h), 0.0, squares, error)
-
-
-def mirrored(S: Array) -> Array:
-    """The symmetric matrix of which S holds the lower triangle; S is overwritten."""
-    h, tile = len(S), 128  # numbers along each side of what stays in cache while it is turned
-    for i in range(0, h, tile):
-        j = min(i + tile, h)
-        corner = np.tril(S[i:j, i:j])
-        S[i:j, i:j] = corner + np.tril(corner, -1).T
-        S[i:j, j:] = S[j:, i:j].T
-    return S

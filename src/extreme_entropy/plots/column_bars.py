@@ -9,6 +9,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..metrics import predicted_classes
+from ..shapes import Array
 from .drawn_rows import (
     class_position,
     classifier_and_rows,
@@ -21,8 +22,6 @@ from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.container import BarContainer
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

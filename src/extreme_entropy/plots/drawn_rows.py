@@ -15,9 +15,8 @@ from ..errors import InputError
 from ..estimators.inputs import check_x
 from ..machine.predictor import Predictor
 from ..pipelines import at_last_step, last_step
+from ..shapes import Array
 from .style import pyplot
-
-Array = np.ndarray[Any, Any]
 
 
 def own_classifier(estimator: Any, who: str) -> Any:

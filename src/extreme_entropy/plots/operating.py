@@ -18,6 +18,7 @@ from scipy.special import expit
 from sklearn.metrics import auc, average_precision_score, precision_recall_curve, roc_curve
 
 from ..errors import InputError
+from ..shapes import Array
 from .drawn_rows import class_position, inputs_to_draw, project_rows
 from .style import CURVE_COLOURS, INK, axes_to_draw_on, escaped, figure_of, ring, title_and_legend
 
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
 
-Array = np.ndarray[Any, Any]
 
 Panel = Literal["roc", "precision_recall", "reliability"]
 

@@ -11,6 +11,7 @@ from scipy.stats import norm
 from ..errors import InputError
 from ..machine.decision import GaussianPair
 from ..machine.machine import all_pairs
+from ..shapes import Array
 from .drawn_rows import inputs_to_draw, project_rows
 from .style import CLASS_COLOURS, INK, OnePanel, escaped, title_and_legend
 
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.lines import Line2D
     from matplotlib.patches import Rectangle, StepPatch
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -16,6 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ..engines.threads import dense
 from ..metrics import predicted_classes
+from ..shapes import Array
 from .drawn_rows import column_names, inputs_to_draw, project_rows
 from .style import (
     CLASS_COLOURS,
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from matplotlib.collections import PathCollection
     from matplotlib.patches import PathPatch
 
-Array = np.ndarray[Any, Any]
 
 NEIGHBOURS = 15  # odd, so that two classes never tie
 

@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..pipelines import last_step
+from ..shapes import Array
 from .style import (
     CURVE_COLOURS,
     CURVE_MARKERS,
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.collections import PolyCollection
     from matplotlib.lines import Line2D
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

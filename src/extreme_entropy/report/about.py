@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from ..versions import installed_versions
+
+
+def today() -> str:
+    """The date in words that no country reads in another order."""
+    day = date.today()
+    return f"{day.day} {day:%B %Y}"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,6 +24,8 @@ class About:
     ----------
     title : str
         Headline; made from `target` or the classes if empty.
+    made : str
+        The date of the report; today if not given.
     data : str
         Name of the rows, such as that of their file.
     learnt_from : str
@@ -27,8 +36,10 @@ class About:
         Names of the columns, in the order of `X`; else those the classifier knows itself.
     missing : mapping of str to int
         Missing values in each column of the rows.
+    changes : sequence of ColumnChange
+        How far columns are from those of training (`extreme_entropy.tables.column_profile`).
     left_out : int
-        Rows that were not used, for want of a label.
+        Rows that were not used, for lack of a label.
     commands : sequence of str
         How to make the model and this report again.
     versions : mapping of str to str
@@ -40,10 +51,10 @@ class About:
     path : sequence of mapping
         Models that were compared: each with "size", "gmean" and "divergence", and with "model" or
         "setting" if more than the size was tried.
-    estimate : object with `gmean`, `low` and `high`, optional
-        GMean of such models on rows held out when the model was fitted.
-    baseline : object with `name`, `gmean`, `low` and `high`, optional
-        GMean of another kind of classifier on the same held-out rows.
+    estimate : HeldOutEstimate, optional
+        Such models on rows held out when the model was fitted (`extreme_entropy.tables.model`).
+    baseline : BaselineEstimate, optional
+        Another kind of classifier on the same held-out rows.
 
     Examples
     --------
@@ -53,11 +64,13 @@ class About:
     """
 
     title: str = ""
+    made: str = field(default_factory=today)
     data: str = ""
     learnt_from: str = ""
     target: str = ""
     columns: Sequence[str] = ()
     missing: Mapping[str, int] = field(default_factory=dict)
+    changes: Sequence[Any] = ()
     left_out: int = 0
     commands: Sequence[str] = ()
     versions: Mapping[str, str] = field(default_factory=installed_versions)

@@ -12,6 +12,7 @@ from sklearn.exceptions import NotFittedError
 
 from ..files import written_whole
 from ..pipelines import at_last_step, last_step
+from ..progress import begin_step
 from .about import About
 from .classifiers import Reported, reported
 from .report_settings import ReportSettings
@@ -112,6 +113,7 @@ def report_on_batches(
 
     settings = settings or ReportSettings()
     evidence = collect(classifier, batches, settings)
+    begin_step("making the page")
     return render(subject_of(classifier, evidence, about(), settings))
 
 

@@ -21,11 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..errors import InputError
 from ..estimators.inputs import check_x
-from ..features.content import keys_of
 from ..machine.decision import Line
 from ..machine.machine import Decision, with_first
 from ..machine.predictor import Predictor
-from ..moments.sketch import NO_ROWS, RowSketch
+from ..moments.sketch import NO_ROWS, RowSketch, keys_of
 from ..pipelines import last_step
 from ..plots.drawn_rows import label_positions, project_rows
 from .harmless_text import visible

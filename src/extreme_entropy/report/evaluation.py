@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..metrics import (
+    Outcome,
     RunningAUC,
     RunningProbabilityScores,
     ScoreInterval,
@@ -71,14 +72,9 @@ class Evaluation:
         return self.costs.max(axis=1).tolist()
 
     @property
-    def cost(self) -> float:
-        """Of all mistakes."""
-        return float((self.confusion * self.costs).sum())
-
-    @property
-    def constant_costs(self) -> Array:
-        """Of all mistakes, if every row were predicted as the same class   (classes,)."""
-        return self.counts @ self.costs
+    def outcome(self) -> Outcome:
+        """What is found, missed and costs."""
+        return Outcome(self.confusion, self.costs)
 
     @property
     def costs_by_class(self) -> bool:

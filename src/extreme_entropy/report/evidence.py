@@ -19,6 +19,7 @@ from .evaluation import Evaluation, RunningEvaluation, predicted_batches
 from .report_settings import ReportSettings
 from .rows import stacked, take
 from .telling import Telling, TellingRow
+from .verdict import to_be_found
 
 Array = np.ndarray[Any, Any]
 
@@ -95,7 +96,7 @@ def collect(
     labels, values = sample.kept()
     row_labels, rows = drawn.kept()
     known = evaluation.counts if classifier.trained_on is None else classifier.trained_on
-    rare = int(known[1] <= known[0])
+    rare = to_be_found(known[:2]) or 0
     return Evidence(evaluation, labels, values, rows, row_labels, telling.chosen(rare), rare)
 
 

@@ -35,7 +35,7 @@ def percent(share: float) -> str:
     """A share in per cent; nearly all is not all."""
     if not math.isfinite(share):
         return NOTHING
-    places = 0 if 0.1 <= share <= 0.9 or share in (0, 1) else 1
+    places = 0 if 0.1 <= share <= 0.9 or share >= 1 or share == 0 else 1
     text = f"{100 * share:.{places}f}"
     if float(text) in (0, 100) and share not in (0, 1):
         text = "under 0.1" if share < 0.5 else "over 99.9"

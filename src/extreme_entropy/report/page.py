@@ -18,6 +18,7 @@ from .live import live_data
 from .sections.again import again
 from .sections.budget import budget
 from .sections.curves import curves
+from .sections.held_out import held_out
 from .sections.importance import importance
 from .sections.matrix import matrix
 from .sections.mistakes import mistakes
@@ -25,10 +26,12 @@ from .sections.pairs import pairs
 from .sections.population import population
 from .sections.short import short
 from .subject import Section, Subject
+from .verdict import learnt_text
 
 #: The parts of a page, in their order.
 SECTIONS = (
     Section("short.html", short),
+    Section("held_out.html", held_out),
     Section("mistakes.html", mistakes),
     Section("budget.html", budget),
     Section("matrix.html", matrix),
@@ -61,8 +64,8 @@ def render(subject: Subject, sections: Sequence[Section] = SECTIONS) -> str:
     data = live_data(subject, [content for _, content in contents])
     return _template("page.html").render(
         subject=subject,
+        learnt=learnt_text(subject.evaluation.share_learnt),
         title=visible(subject.about.title or _title(subject)),
-        kind=subject.classifier.settings().split("(")[0].split(" ")[0],
         parts=[Markup(part) for part in parts],  # rendered by templates, which escape all
         data=Markup(json_block(data)),
         style=Markup(style),  # this package's own files
@@ -86,7 +89,7 @@ def _environment() -> Any:
     )
     names = ("amount", "count", "percent", "score", "times")
     environment.filters |= {name: getattr(numbers, name) for name in names}
-    environment.filters["visible"] = visible
+    environment.filters |= {"visible": visible, "drift": "{:.2f}".format}
     return environment
 
 

@@ -107,10 +107,6 @@ class Economy:
         """At the stated costs."""
         return point.cost(self.total, self.miss, self.alarm)
 
-    def weighed(self, point: OperatingPoint) -> float:
-        """In false alarms, as the classifier's decisions weigh them."""
-        return point.cost(self.total, self.weight, 1.0)
-
 
 def economy(
     classifier: Reported, evidence: Evidence, ranking: Ranking, same_weight: float

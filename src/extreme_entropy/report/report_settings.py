@@ -33,11 +33,11 @@ class ReportSettings:
     # Of what a reader can take in.
     bars: int = 12  # columns in the picture of importances
     parts: int = 5  # columns that explain a row
-    missing_columns: int = 12  # listed by name
+    listed_columns: int = 12  # by name
     matrix_classes: int = 30  # in a confusion matrix; of more, those with the most mistakes
     told_confusions: int = 3  # in words
     told_classes: int = 4  # in a sentence
-    table_classes: int = 25  # in a table of classes; more have several side by side
+    table_classes: int = 10  # in a table of classes; more have several side by side
     wide_matrix: int = 12  # classes from which on a matrix is narrow and its precision turned
     shades: int = 9  # of the cells of a matrix, as many as the style sheet has
     pairs: int = 28  # pictures of two classes: all pairs of eight
@@ -48,4 +48,6 @@ class ReportSettings:
     highest_cost: float = 1.5  # times that of doing nothing, in the picture of costs
 
     separation: float = 0.7  # of a map of many columns, at least: 1 is perfect, 0 is guessing
+    drift: float = 0.1  # population stability index from which on a column has changed
+    strong_drift: float = 0.25
     same_weight: float = 1.25  # weights of a miss that differ by less are taken for the same

@@ -73,23 +73,17 @@ class Subject:
     @property
     def recalls(self) -> list[float]:
         """Of each class; NaN where it has no rows."""
-        return _shares(self.evaluation.confusion, axis=1)
+        return self.evaluation.outcome.recalls.tolist()
 
     @property
     def precisions(self) -> list[float]:
         """Of each class; NaN where it is never predicted."""
-        return _shares(self.evaluation.confusion, axis=0)
+        return self.evaluation.outcome.precisions.tolist()
 
     @property
     def of_library(self) -> bool:
         """Whether the classifier is of this library, and so knows the rows it was trained on."""
         return self.classifier.trained_on is not None
-
-
-def _shares(confusion: Array, axis: int) -> list[float]:
-    wholes = confusion.sum(axis=axis)
-    right = np.diag(confusion).astype(float)
-    return np.divide(right, wholes, out=np.full(len(right), np.nan), where=wholes > 0).tolist()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Literal, Self
+from functools import wraps
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.utils.metaestimators import available_if
 
 from ..errors import InputError
+from ..estimators.base import EntropyClassifier
 from ..estimators.inputs import Costs, Priors
+from ..shapes import Array
 
-Array = np.ndarray[Any, Any]
+T = TypeVar("T")
 
 
 def _can(method: str) -> Callable[[Any], bool]:
@@ -31,10 +34,31 @@ def _fitted_can(method: str) -> Callable[[Any], bool]:
     return lambda search: hasattr(getattr(search, "best_estimator_", None), method)
 
 
+def _of_best(method: Callable[..., T], can: Callable[[str], Callable[[Any], bool]] = _can) -> Any:
+    """A method of a classifier as one of a search, which its best classifier answers."""
+    name = method.__name__
+
+    @available_if(can(name))
+    @wraps(method)
+    def answer(self: Any, *arguments: Any, **options: Any) -> T:
+        return getattr(self._best(), name)(*arguments, **options)
+
+    return answer
+
+
 class BestAnswers:
     """Methods of a search that are those of its best classifier."""
 
     best_estimator_: Any
+    predict: Callable[..., Any] = _of_best(EntropyClassifier.predict)
+    predict_proba: Callable[..., Any] = _of_best(EntropyClassifier.predict_proba)
+    predict_log_proba: Callable[..., Any] = _of_best(EntropyClassifier.predict_log_proba)
+    decision_function: Callable[..., Any] = _of_best(EntropyClassifier.decision_function)
+    project: Callable[..., Any] = _of_best(EntropyClassifier.project)
+    explain: Callable[..., Any] = _of_best(EntropyClassifier.explain)
+    score: Callable[..., float] = _of_best(EntropyClassifier.score)
+    to_onnx: Callable[..., None] = _of_best(EntropyClassifier.to_onnx)
+    save: Callable[..., None] = _of_best(EntropyClassifier.save, _fitted_can)
 
     @property
     def searched(self) -> Any:
@@ -44,41 +68,6 @@ class BestAnswers:
     def _best(self) -> Any:
         """The best classifier, or an error that says why there is none."""
         raise NotImplementedError
-
-    @available_if(_can("predict"))
-    def predict(self, X: Any) -> Array:
-        """Predict the class of each row by the best classifier."""
-        return self._best().predict(X)
-
-    @available_if(_can("predict_proba"))
-    def predict_proba(self, X: Any) -> Array:
-        """Predict the probability of each class by the best classifier."""
-        return self._best().predict_proba(X)
-
-    @available_if(_can("predict_log_proba"))
-    def predict_log_proba(self, X: Any) -> Array:
-        """Predict the logarithm of the probability of each class."""
-        return self._best().predict_log_proba(X)
-
-    @available_if(_can("decision_function"))
-    def decision_function(self, X: Any) -> Array:
-        """Score each row by the decision function of the best classifier."""
-        return self._best().decision_function(X)
-
-    @available_if(_can("project"))
-    def project(self, X: Any) -> Array:
-        """Project each row by the best classifier."""
-        return self._best().project(X)
-
-    @available_if(_can("explain"))
-    def explain(self, X: Any) -> Array:
-        """Explain each decision of the best classifier: what each column adds to it."""
-        return self._best().explain(X)
-
-    @available_if(_can("score"))
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Return the accuracy of the best classifier."""
-        return self._best().score(X, y, sample_weight)
 
     @property
     def feature_importances_(self) -> Array:
@@ -135,22 +124,6 @@ class BestAnswers:
     def slim(self) -> Self:
         """Return the same search, with a best classifier for predictions only."""
         return self._with_best(self._best().slim())
-
-    @available_if(_can("to_onnx"))
-    def to_onnx(
-        self,
-        path: Any,
-        *,
-        dtype: Literal["float64", "float32"] = "float64",
-        columns: bool | None = None,
-    ) -> None:
-        """Export the best classifier as an ONNX model; parameters as for its own `to_onnx`."""
-        self._best().to_onnx(path, dtype=dtype, columns=columns)
-
-    @available_if(_fitted_can("save"))
-    def save(self, path: Any, *, sums: bool = True) -> None:
-        """Save the best classifier to a file; `load` returns that one, not the search."""
-        self._best().save(path, sums=sums)
 
     def _with_best(self, best: Any) -> Self:
         search = copy.copy(self)

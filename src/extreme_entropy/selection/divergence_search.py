@@ -27,9 +27,8 @@ from ..estimators.inputs import on_numpy
 from ..machine.solving import floored
 from ..pipelines import at_last_step
 from ..progress import with_progress
+from ..shapes import Array
 from .best import BestAnswers, parameters_of, ranked
-
-Array = np.ndarray[Any, Any]
 
 
 class Trial(NamedTuple):

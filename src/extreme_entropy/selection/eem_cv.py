@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils._param_validation import validate_parameter_constraints
 
@@ -16,9 +15,8 @@ from ..estimators.docstrings import with_shared_texts
 from ..estimators.eem import EEMClassifier
 from ..estimators.inputs import Costs, Priors
 from ..features.neurons import Activation
+from ..shapes import Array
 from .path_cv import PathCV
-
-Array = np.ndarray[Any, Any]
 
 
 @with_shared_texts

@@ -10,23 +10,25 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from ..drawing.sampling import Sampled, Spec
 from ..engines.threads import Executor, Threads
+from ..errors import InputError
+from ..estimators.fitted import EstimatorMixin
 from ..estimators.tables import InMemory, Table
 from ..features.content import ContentHash, folds_of
 from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
-from ..machine.predictor import project
+from ..machine.predictor import Predictor
 from ..metrics import predicted_classes
 from ..moments.summary import FoldMoments
+from ..shapes import Array
 from .folds import UNTESTED
-from .prefitted import OnProjections, score_counts
 
-Array = np.ndarray[Any, Any]
 Machines = list[list[Machine]]  # by size and fold
 
 
@@ -128,8 +130,7 @@ class FoldedTable:
             rule=rule,
             sizes=sizes,
         )
-        [path] = self.table.add_up(work).leaves
-        return path
+        return self.table.add_up(work).values
 
     def scores(
         self, phi: FeatureMap, machines: Machines, folds: Sequence[int], sizes: Sequence[int]
@@ -145,15 +146,6 @@ class FoldedTable:
         return scores
 
 
-class Projected(NamedTuple):
-    """The held-out rows of a fold, projected by the machine of a size."""
-
-    place: tuple[int, int]  # of size and fold
-    machine: Machine
-    rows: InMemory
-    projections: Array
-
-
 @dataclass(frozen=True, slots=True)
 class FoldMachines:
     """Machines by size and fold, each to be scored on the rows of its fold."""
@@ -164,8 +156,10 @@ class FoldMachines:
     folds: Sequence[int]
     sizes: Sequence[int]
 
-    def project(self, table: InMemory) -> Iterator[Projected]:
-        """All held-out rows, projected by the machines of their fold."""
+    def project(
+        self, table: InMemory
+    ) -> Iterator[tuple[tuple[int, int], Machine, InMemory, Array]]:
+        """Size and fold, machine, held-out rows of the fold, and their projections."""
         tested_in = self.rule(table)
         for j, fold in enumerate(self.folds):
             rows = table.at(tested_in == fold)
@@ -175,7 +169,7 @@ class FoldMachines:
             X, execute = rows.to_learn(self.phi), Threads(rows.n_jobs)
             paths = project_all(self.phi, machines, self.sizes, X, execute)
             for k, (machine, projections) in enumerate(zip(machines, paths, strict=True)):
-                yield Projected((k, j), machine, rows, projections)
+                yield (k, j), machine, rows, projections
 
 
 def project_all(
@@ -186,8 +180,10 @@ def project_all(
     operators = [np.zeros((len(machine.pairs), phi.h)) for machine in machines]
     for padded, machine, k in zip(operators, machines, sizes, strict=True):
         padded[:, :k] = machine.leaves[0].operators
-    folded = phi.only().folded(np.vstack(operators), X.dtype)
-    projections = project(phi.in_precision(X.dtype), folded, X, execute).astype(float)
+    stacked, [leaf] = np.vstack(operators), machines[0].leaves
+    leaf = replace(leaf, operators=stacked, constants=np.zeros(len(stacked)))
+    machine = replace(machines[0], pairs=((0, 1),) * len(stacked), leaves=(leaf,))
+    projections = Predictor(phi, machine, np.empty(0)).project(X, execute)
     return np.split(projections, np.cumsum([len(m.pairs) for m in machines])[:-1], axis=1)
 
 
@@ -207,7 +203,7 @@ def _scores(solved: FoldMachines, scorer: Any, table: InMemory) -> Array:
     scores = np.empty((len(solved.sizes), len(solved.folds)))
     for place, machine, rows, projections in solved.project(table):
         weight = {} if rows.weight is None else {"sample_weight": rows.weight}
-        prefitted = OnProjections(machine, solved.rule.classes)
+        prefitted = OnProjections(solved.rule.classes, machine)
         scores[place] = scorer(prefitted, projections, rows.y, **weight)
     return scores
 
@@ -222,3 +218,70 @@ def _confusion(solved: FoldMachines, table: InMemory) -> Array:
         counts = np.bincount(pairs, weights=rows.weight, minlength=n * n)
         confusion[place] = counts.reshape(n, n)
     return confusion
+
+
+# -------------------------------------------------------------------- what scorers are given
+
+
+class Prefitted(EstimatorMixin):
+    """A classifier that is fitted from the start: all that a scorer asks, and nothing to fit."""
+
+    def __init__(self, classes: Array, machine: Machine | None = None) -> None:
+        self.classes = self.classes_ = classes
+        self.machine: Any = machine
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Nothing is left to fit; scorers expect the method."""
+        return self
+
+
+class OnProjections(Prefitted, ClassifierMixin, BaseEstimator):
+    """A solved machine whose rows are projections."""
+
+    def decision_function(self, X: Array) -> Array:
+        return self.machine.scores(X)
+
+    def predict(self, X: Array) -> Array:
+        return self.classes_[predicted_classes(self.machine.scores(X))]
+
+    def predict_proba(self, X: Array) -> Array:
+        return self.machine.probabilities(X)
+
+
+class OnLabels(Prefitted, ClassifierMixin, BaseEstimator):
+    """A classifier whose rows are the positions of the labels it predicts."""
+
+    def predict(self, X: Array) -> Array:
+        return self.classes_[X[:, 0]]
+
+    def predict_proba(self, X: Array) -> Array:
+        """Probabilities do not add up over blocks."""
+        raise InputError(
+            "Rows that lie in blocks can be scored by their labels alone, since only counts add "
+            "up. Use 'gmean', 'balanced_accuracy', 'f1' or the like, or gather the rows."
+        )
+
+    decision_function = predict_proba
+    predict_log_proba = predict_proba
+
+
+def score_counts(scorer: Any, classes: Array, confusion: Array) -> float:
+    """The score of a confusion matrix."""
+    true, predicted = np.nonzero(confusion)
+    weight = confusion[true, predicted]
+    rows = predicted[:, np.newaxis]
+    return float(scorer(OnLabels(classes), rows, classes[true], sample_weight=weight))
+
+
+def check_scorer(scorer: Any, name: Any) -> None:
+    """Raise unless the scorer needs labels alone, and takes weights: before the rows are read."""
+    try:
+        score_counts(scorer, np.array([0, 1]), np.array([[3.0, 1.0], [2.0, 4.0]]))
+    except TypeError as error:
+        raise InputError(
+            f"Rows that lie in blocks are scored from counts, so that scoring={name!r} must take "
+            f"`sample_weight`; it does not ({error}). Use a scorer made with make_scorer."
+        ) from error

@@ -15,8 +15,7 @@ from sklearn.model_selection import check_cv
 from ..errors import FewRowsWarning, InputError, warn
 from ..features.content import folds_of
 from ..metrics import FEWEST_JUDGED
-
-Array = np.ndarray[Any, Any]
+from ..shapes import Array
 
 UNTESTED = -1  # the fold of rows that are in every training set
 

@@ -26,9 +26,8 @@ from ..features.feature_map import FeatureMap
 from ..machine.machine import Machine
 from ..machine.solving import Method, solve
 from ..moments.summary import ClassMoments, FoldMoments, without
+from ..shapes import Array
 from .folded import FoldedTable, Machines, Parts
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -18,7 +18,7 @@ from ..engines.threads import Threads, one_blas_thread
 from ..errors import InputError
 from ..estimators.base import EntropyClassifier
 from ..estimators.docstrings import with_shared_texts
-from ..estimators.fitted import Learned
+from ..estimators.fitted import EstimatorMixin, Learned
 from ..estimators.inputs import (
     Costs,
     Priors,
@@ -29,30 +29,53 @@ from ..estimators.inputs import (
     log_priors_and_costs,
     set_columns,
 )
-from ..estimators.mixin import EstimatorMixin
 from ..estimators.tables import InBlocks, InMemory, as_table, engine_for
 from ..machine.solving import Method
 from ..metrics import get_scorer
 from ..moments.summary import Summary
 from ..progress import with_progress
+from ..shapes import Array
 from .best import BestAnswers, results
-from .folded import FoldedTable, FoldRule
+from .folded import FoldedTable, FoldRule, check_scorer
 from .folds import UNTESTED, by_content, check_counts, check_folds, dealt, judged, split
 from .one_pass import CrossValidation, Scored, Solver, score_paths
-from .path import Path
-from .prefitted import check_scorer
-
-Array = np.ndarray[Any, Any]
 
 BY_RECALL = ("gmean", "balanced_accuracy")  # scores that a class of very few rows can decide
 
 
-class Folded(NamedTuple):
-    """Rows in their folds."""
+@dataclass(frozen=True, slots=True)
+class Path:
+    """Held-out scores and D_CS for each setting (activation or γ) and size."""
 
-    rows: FoldedTable
-    folds: Any  # the fold of each row, as given
-    by_content: bool  # whether folds follow from the content of rows
+    sizes: Array  # (sizes,)
+    scores: Array  # held-out score of each fold        (settings, sizes, folds)
+    divergences: Array  # D_CS, mean over the folds          (settings, sizes)
+    labels: tuple[str, ...]  # of the settings
+    size_name: str
+    score_name: str
+    best: tuple[int, int]  # setting and size
+
+    @property
+    def mean_scores(self) -> Array:
+        """Scores averaged over the folds                    (settings, sizes)."""
+        return self.scores.mean(axis=2)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw scores and divergences against size. Needs the extra `plot`.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, optional
+            Where to; a new figure otherwise.
+
+        Returns
+        -------
+        PathDisplay
+            With the figure in `figure_`.
+        """
+        from ..plots.size_path import PathDisplay
+
+        return PathDisplay(**asdict(self)).plot(ax)
 
 
 @with_shared_texts
@@ -125,13 +148,13 @@ class PathCV(BestAnswers, EstimatorMixin):
         specs = self._specifications(sizes[-1], self._settings())
         fold_rows = self._in_memory if engine_for(X) is None else self._in_blocks
         with one_blas_thread():
-            folded = fold_rows(X, y, sample_weight, groups, seed, specs)
-            rows, settings = folded.rows, self._settings(folded.rows.sampled)
+            rows, folds, by_content = fold_rows(X, y, sample_weight, groups, seed, specs)
+            settings = self._settings(rows.sampled)
             specs = self._specifications(sizes[-1], settings)
             solver = self._solver(rows.classes)
             n_folds = N_FOLDS if solver.n_groups > 1 else 1  # that a classifier of all rows keeps
             # Folds by content add up to those.
-            adds_up = folded.by_content and rows.n_folds % n_folds == 0
+            adds_up = by_content and rows.n_folds % n_folds == 0
             execute = Threads(self.n_jobs)
             scored = score_paths(specs, sizes, rows, solver, execute, n_folds if adds_up else None)
             scores = np.stack([path.scores for path in scored])
@@ -151,7 +174,7 @@ class PathCV(BestAnswers, EstimatorMixin):
             best,
         )
         set_columns(self, rows.table.columns)
-        self.classes_, self.folds_, self.best_index_ = rows.classes, folded.folds, best
+        self.classes_, self.folds_, self.best_index_ = rows.classes, folds, best
         self.scores_, self.best_score_ = scores[best[0]], float(scores[best].mean())
         self.cv_results_ = results(
             [{**setting, self._size_name: k} for setting in settings.values() for k in sizes],
@@ -181,8 +204,11 @@ class PathCV(BestAnswers, EstimatorMixin):
 
     def _in_memory(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, specs: Sequence[Spec]
-    ) -> Folded:
-        """Rows in memory in their folds; those without weight have a fold, but count nowhere."""
+    ) -> tuple[FoldedTable, Any, bool]:
+        """Rows in memory in their folds; those without weight have a fold, but count nowhere.
+
+        Also the fold of each row as given, and whether it follows from the row's content.
+        """
         columns, X, y, _ = check_rows(self, X, y, None, reset=True)
         weight = None if sample_weight is None else check_weight(X, sample_weight)
         if groups is not None and len(groups) != len(y):
@@ -213,7 +239,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         rule = FoldRule(n_folds, sampled.content, classes)
         scorer = get_scorer(self.scoring)
         rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
-        return Folded(rows, folds, by_content)
+        return rows, folds, by_content
 
     @property
     def _deals_rows(self) -> bool:
@@ -233,7 +259,7 @@ class PathCV(BestAnswers, EstimatorMixin):
 
     def _in_blocks(
         self, X: Any, y: Any, sample_weight: Any, groups: Any, seed: int, specs: Sequence[Spec]
-    ) -> Folded:
+    ) -> tuple[FoldedTable, Any, bool]:
         """Rows in blocks, in folds by their content."""
         if groups is not None or not self._deals_rows:
             raise InputError(
@@ -252,7 +278,7 @@ class PathCV(BestAnswers, EstimatorMixin):
         counts = table.add_up(rule.counts).reshape(len(classes), -1)
         check_counts(counts, self._cross_validation.fewest)
         rows = FoldedTable(table, classes, rule, scorer, seed, specs, sampled)
-        return Folded(rows, table.each(rule, "fold"), True)
+        return rows, table.each(rule, "fold"), True
 
     def _solver(self, classes: Array) -> Solver:
         """How machines are solved."""

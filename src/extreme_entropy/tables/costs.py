@@ -16,6 +16,7 @@ import numpy as np
 from ..errors import IncompleteError, InputError
 from ..estimators.inputs import NamedPriors
 from ..metrics import label_text
+from .labels import listed
 from .model import TableModel
 
 Array = np.ndarray[Any, Any]
@@ -89,7 +90,7 @@ def _by_label(
         if known not in labels:
             raise InputError(
                 f"A {what} must be that of a label; {text!r} is none. "
-                f"The labels are {', '.join(map(repr, labels))}."
+                f"The labels are {listed(list(labels))}."
             )
         by_label[labels[known]] = value
     return by_label

@@ -1,4 +1,4 @@
-"""How good models of a table are on rows that they have not learnt: GMean, held out row by row.
+"""How good models of a table are on rows they were not fitted on, at the costs of the fit.
 
 Rows are held out in one of three ways:
 
@@ -7,7 +7,7 @@ Rows are held out in one of three ways:
     time     the last fifth, or each fifth but the first after the ones before it where the last has
              too few rows of a class
 
-The baseline learns and predicts the very same rows.
+The baseline is fitted on and predicts the very same rows, at the same costs and frequencies.
 """
 
 from __future__ import annotations
@@ -22,13 +22,22 @@ from sklearn.base import clone
 from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
 from ..estimators.base import EntropyClassifier
-from ..metrics import FEWEST_JUDGED, label_text, recall_scores
+from ..metrics import (
+    FEWEST_JUDGED,
+    Outcome,
+    by_class,
+    confusion_counts,
+    label_text,
+    recall_scores,
+    saving,
+)
 from ..progress import with_progress
 from .baseline import Boosting
-from .model import BaselineEstimate, GMeanEstimate
+from .model import BaselineEstimate, HeldOutEstimate
 
 Array = np.ndarray[Any, Any]
 Fold = tuple[Array, Array]  # rows that are learnt, and those that are held out
+GMEAN_ENDS = {"gmean": "value", "low": "low", "high": "high"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,24 +70,56 @@ class Split:
         return Split(self.how, self.column, values)
 
 
-def estimate_gmean(
+@dataclass(frozen=True)
+class Stakes:
+    """What mistakes cost and how frequent classes are, for labels in increasing order."""
+
+    costs: Array  # of missing a row of each class
+    shares: Array  # of the classes where the model is used
+    stated: bool = True  # else classes count alike, and a classifier decides so by itself
+
+    @classmethod
+    def balanced(cls, counts: Array) -> Stakes:
+        """No costs are stated: a class costs the more, the rarer it is."""
+        return cls(counts.max() / counts, counts / counts.sum(), stated=False)
+
+    @property
+    def matrix(self) -> Array:
+        """The cost of taking a row of each class (down) for each class (across)."""
+        return by_class(self.costs)
+
+    def decide(self, fitted: EntropyClassifier, X: pa.Table, classes: Array) -> Array:
+        """Positions of the predicted labels, by a classifier of this library."""
+        if self.stated:
+            seen = np.searchsorted(classes, fitted.classes_)
+            shares, labels = self.shares[seen] / self.shares[seen].sum(), fitted.classes_.tolist()
+            fitted = fitted.with_costs(
+                dict(zip(labels, self.costs[seen].tolist(), strict=True)),
+                priors=dict(zip(labels, shares.tolist(), strict=True)),
+            )
+        return np.searchsorted(classes, fitted.predict(X))
+
+
+def estimate_outcome(
     classifier: EntropyClassifier,
     X: pa.Table,
     y: Array,
     seed: int,
     *,
+    stakes: Stakes | None = None,
     split: Split | None = None,
     baseline: bool = False,
     progress: bool = False,
     settings: EstimateSettings | None = None,
-) -> GMeanEstimate | str:
-    """GMean of the classifier on rows it has not learnt, and its 95 % interval.
+) -> HeldOutEstimate | str:
+    """What the classifier finds, misses and costs on rows it was not fitted on, and its GMean.
 
     Classes of fewer than `FEWEST_JUDGED` rows that can be held out are learnt and not judged. The
     reason in words where fewer than two are judged.
     """
     split, settings = split or Split(), settings or EstimateSettings()
     classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
+    stakes = stakes or Stakes.balanced(counts)
     if (counts >= FEWEST_JUDGED).sum() < 2:
         return f"two classes need {FEWEST_JUDGED} rows or more, to be held out in turn"
     folds = list(_folds(labels, split, seed, settings))
@@ -92,40 +133,80 @@ def estimate_gmean(
             f"{split.column}"
         )
     boosting = Boosting(X, seed) if baseline else None
-    # Counts of each group, where rows of a group are alike; all others are one.
-    groups = split.values if split.how == "group" else np.zeros(len(y))
-    groups = np.unique(groups, return_inverse=True)[1]
-    rows, right, right_boosted = np.zeros((3, int(groups.max()) + 1, len(classes)))
-    steps: Any = folds
-    if progress:
-        steps = with_progress(folds, label="estimating", unit="fold", terminal_only=True)
-    for learnt, out in steps:
+
+    def steps(name: str) -> Iterator[Fold]:
+        label = f"estimating {name}"
+        return (
+            with_progress(folds, label=label, unit="fold", terminal_only=True)
+            if progress
+            else iter(folds)
+        )
+
+    ours, theirs = np.full((2, len(y)), -1)
+    for learnt, out in steps("this model"):
         fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        at = groups[out], labels[out]
-        np.add.at(rows, at, 1)
-        np.add.at(right, at, fitted.predict(X.take(out)) == y[out])
-        if boosting:
-            np.add.at(right_boosted, at, boosting.predictions(learnt, y, out) == y[out])
-    held = rows[:, judged].any(axis=1)
-    rows, right, right_boosted = (n[held][:, judged] for n in (rows, right, right_boosted))
-    theirs = _gmean(right_boosted, rows, split)
-    return GMeanEstimate(
-        **_gmean(right, rows, split),
+        ours[out] = stakes.decide(fitted, X.take(out), classes)
+    for learnt, out in steps(boosting.name) if boosting else ():
+        weights = stakes.costs * stakes.shares
+        theirs[out] = boosting.decisions(learnt, labels, out, weights)
+    rows = np.flatnonzero((ours >= 0) & judged[labels])
+    held = _HeldOut(labels[rows], split.take(rows), stakes, judged)
+    result = held.result(ours[rows])
+    best = Outcome(np.array(result["confusion"]), stakes.matrix, stakes.shares).cheapest_constant
+    return HeldOutEstimate(
+        **result,
         folds=len(folds),
         not_judged=tuple(label_text(label) for label in classes[~judged]),
         split=split.how,
         column=split.column,
         held_out=int(held_out.sum()),
-        baseline=BaselineEstimate(boosting.name, **theirs) if boosting else None,
+        costs=tuple(stakes.costs.tolist()),
+        shares=tuple(stakes.shares.tolist()),
+        stated=stakes.stated,
+        saved=held.saved(ours[rows], np.full(len(rows), best)),
+        baseline=BaselineEstimate(
+            boosting.name,
+            **held.result(theirs[rows]),
+            saved=held.saved(ours[rows], theirs[rows]),
+        )
+        if boosting
+        else None,
     )
 
 
-def _gmean(right: Array, rows: Array, split: Split) -> dict[str, float]:
-    """GMean and its interval, from counts by group and class."""
-    if split.how != "group":
-        right, rows = right.sum(axis=0), rows.sum(axis=0)
-    score = recall_scores(right, rows)["gmean"]
-    return {"gmean": score.value or 0.0, "low": score.low or 0.0, "high": score.high or 0.0}
+@dataclass(frozen=True)
+class _HeldOut:
+    """Rows that were held out and count."""
+
+    labels: Array  # positions
+    split: Split
+    stakes: Stakes
+    judged: Array  # whether a class counts
+
+    def result(self, predicted: Array) -> dict[str, Any]:
+        """The confusion matrix of predictions, their GMean, and its interval."""
+        k, right = len(self.judged), predicted == self.labels
+        # Counts of each group, where rows of a group are alike; all others are one.
+        by_group = self.split.how == "group"
+        groups = np.unique(self.split.values, return_inverse=True)[1] if by_group else 0 * right
+        counts = np.zeros((2, int(groups.max()) + 1, k))
+        np.add.at(counts[0], (groups, self.labels), right)
+        np.add.at(counts[1], (groups, self.labels), 1)
+        found, rows = counts[:, :, self.judged] if by_group else counts[:, 0, self.judged]
+        score = recall_scores(found, rows)["gmean"]
+        return {
+            **{name: getattr(score, end) or 0.0 for name, end in GMEAN_ENDS.items()},
+            "confusion": tuple(
+                tuple(row) for row in confusion_counts(self.labels, predicted, k).tolist()
+            ),
+        }
+
+    def saved(self, ours: Array, theirs: Array) -> tuple[float, ...]:
+        """What a row costs less than by other predictions, and the ends of its interval."""
+        groups = self.split.values if self.split.how == "group" else None
+        costs, shares = self.stakes.matrix, self.stakes.shares
+        interval = saving(self.labels, ours, theirs, costs, shares, groups=groups)
+        return tuple(end or 0.0 for end in (interval.value, interval.low, interval.high))
 
 
 def _folds(labels: Array, split: Split, seed: int, settings: EstimateSettings) -> Iterator[Fold]:

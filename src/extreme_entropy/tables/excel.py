@@ -1,4 +1,4 @@
-"""The first sheet of an Excel file, as CSV in a temporary file.
+"""The first sheet of an Excel file, as CSV in a temporary file; and rows as such a file.
 
 Such a file is a zip archive of XML documents, and anything may be wrong with it. openpyxl reads it
 within `ReadingLimits`, and whatever it raises becomes one sentence.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import csv
 import datetime
 import errno
+import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -22,6 +23,8 @@ from .spooled import Spool
 
 ERRORS = {"#DIV/0!", "#N/A", "#NAME?", "#NULL!", "#NUM!", "#REF!", "#VALUE!"}  # of formulas
 COMPOUND_FILE = b"\xd0\xcf\x11\xe0"  # how files begin that are encrypted, or older than .xlsx
+PLAIN_NUMBER = re.compile(r"^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$", re.ASCII)  # 007 stays text
+EXCEL_DATES = (datetime.datetime, datetime.date)
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -112,16 +115,61 @@ class _BoundedArchive(zipfile.ZipFile):
             )
 
 
-@contextmanager
-def _opened(path: Path, limits: ReadingLimits) -> Iterator[Any]:
-    """A workbook, read as a stream."""
+def _openpyxl() -> Any:
     try:
         import openpyxl
     except ImportError as error:
         raise InputError(
-            "Excel files need openpyxl: pip install 'extreme-entropy[excel]'. Or save the sheet "
-            "as CSV."
+            "Excel files need openpyxl: pip install 'extreme-entropy[excel]'. Or use CSV."
         ) from error
+    return openpyxl
+
+
+class SheetWriter:
+    """Writes record batches to the only sheet of an Excel file; no text becomes a formula."""
+
+    def __init__(self, sink: Any, schema: Any) -> None:
+        openpyxl = _openpyxl()
+        self._sink, self._book = sink, openpyxl.Workbook(write_only=True)
+        self._sheet, self._cell = self._book.create_sheet(), openpyxl.cell.WriteOnlyCell
+        self._illegal = openpyxl.cell.cell.ILLEGAL_CHARACTERS_RE
+        self._most, self._rows = ReadingLimits().sheet_rows, 0
+        self._append(schema.names)
+
+    def __enter__(self) -> SheetWriter:
+        return self
+
+    def __exit__(self, kind: Any, *error: Any) -> None:
+        if kind is None:
+            self._book.save(self._sink)
+
+    def write_batch(self, batch: Any) -> None:
+        """Add the rows of a batch below those before."""
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            self._append(row)
+
+    def _append(self, values: Iterable[Any]) -> None:
+        self._rows += 1
+        if self._rows > self._most:
+            raise InputError(
+                f"A sheet of Excel may have up to {self._most:,} rows; there are more. Write CSV."
+            )
+        self._sheet.append([self._written(value) for value in values])
+
+    def _written(self, value: Any) -> Any:
+        if isinstance(value, str) and PLAIN_NUMBER.match(value):
+            return float(value) if "." in value else int(value)
+        if isinstance(value, int | float | None) or type(value) in EXCEL_DATES:
+            return value if getattr(value, "tzinfo", None) is None else value.replace(tzinfo=None)
+        cell = self._cell(self._sheet, self._illegal.sub("", str(value)))
+        cell.data_type = "s"  # also what begins with an equals sign
+        return cell
+
+
+@contextmanager
+def _opened(path: Path, limits: ReadingLimits) -> Iterator[Any]:
+    """A workbook, read as a stream."""
+    openpyxl = _openpyxl()
     with path.open("rb") as file:
         if file.read(4) == COMPOUND_FILE:
             raise ValueError("it has a password, or the format of old .xls files")

@@ -28,9 +28,11 @@ from ..estimators.inputs import NamedPriors
 from ..metrics import FEWEST_JUDGED, label_text
 from ..progress import ADDING_UP, begin_step, expect, steps_shown
 from ..versions import installed_versions
+from .column_profile import profiles_of
 from .costs import Priors, by_text, costs_by_label, priors_by_label
-from .estimate import EstimateSettings, Split, estimate_gmean
+from .estimate import EstimateSettings, Split, Stakes, estimate_outcome
 from .hints import hints
+from .labels import check_classes
 from .model import FitFacts, LabelledRows, TableModel
 from .notes import in_words_of_the_command, notes_on
 from .profile import SETTINGS, TableProfile, asked_kinds, profile
@@ -54,6 +56,7 @@ class FitRequest:
     target: str  # the column that holds the labels
     model: str = "auto"  # a key of MODELS
     size: int | None = None  # neurons or landmarks, of each leaf with "auto"; None is the default
+    classes: bool = False  # whether each number in the target is a class, however many there are
     costs: Mapping[str, float] | None = None  # of taking a row of a label for another
     priors: Priors | None = None  # as in the table, with balanced costs unless some are given
     seed: int = 0  # of the sample and the model
@@ -132,6 +135,8 @@ def _sample(source: TableSource, request: FitRequest) -> _SampledTable:
         missing=request.missing,
         progress=request.progress,
     )
+    if not request.classes:
+        check_classes(profiled.classes, request.target)
     costs = costs_by_label(request.costs, profiled.classes, profiled.label_kind)
     frequent = request.priors or "empirical"
     priors = priors_by_label(frequent, profiled.classes, profiled.label_kind, profiled.counts)
@@ -159,11 +164,12 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     profiled, X, y = sampled.profile, sampled.X, sampled.y
     classifier = request.classifier(sampled.columns)
     rows = _some_of_each(y, request.settings.rows_of(len(sampled.columns.used)), request.seed)
-    estimate = estimate_gmean(
+    estimate = estimate_outcome(
         classifier,
         X.take(rows),
         y[rows],
         request.seed,
+        stakes=_stakes(sampled, request),
         split=sampled.split.take(rows),
         baseline=request.baseline,
         progress=request.progress,
@@ -189,11 +195,26 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
         seed=request.seed,
         costs=by_text(sampled.costs),
         missing=profiled.missing,
+        profiles=profiles_of(X.take(uniform)),
         estimated_rows=None if reason else len(rows),
         estimate=None if isinstance(estimate, str) else estimate,
         no_estimate=reason,
     )
     return TableModel(drawing.twin(), sampled.columns, request.target, profiled.label_kind, facts)
+
+
+def _stakes(sampled: _SampledTable, request: FitRequest) -> Stakes:
+    """The costs and class frequencies that the model is to decide by."""
+    counts, labels = sampled.profile.counts, sampled.profile.classes.tolist()
+    if not (sampled.costs or request.priors):
+        return Stakes.balanced(counts)
+    shares = counts / counts.sum()
+    if isinstance(sampled.priors, dict):
+        shares = np.array([sampled.priors[label] for label in labels])
+    elif sampled.priors == "balanced":
+        shares = np.full(len(labels), 1 / len(labels))
+    costs = sampled.costs or {}
+    return Stakes(np.array([costs.get(label, 1.0) for label in labels]), shares)
 
 
 def _with_notes(fitted: TableModel, notes: Sequence[str]) -> TableModel:
@@ -256,7 +277,8 @@ def _without_identifiers(columns: TableColumns, rows: pa.Table) -> TableColumns:
         for column in columns.used
     }
     named = np.array([column.kind == "category" for column in columns.used])
-    profiles = zip(cells, frames.profile(pa.table(cells), named).columns, named, strict=True)
+    profiled = frames.profile(columns.typed(cells.values()), named).columns
+    profiles = zip(cells, profiled, named, strict=True)
     reasons = {
         name: reason_to_leave_out(profile, FILE_RULES)
         for name, profile, is_named in profiles
@@ -288,7 +310,8 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     small = {label_text(classes[c]): int(counts[c]) for c in np.flatnonzero(counts < FEWEST_JUDGED)}
     if not small:
         return []
-    listed = ", ".join(f"{name!r} ({n})" for name, n in small.items())
+    named = ", ".join(f"{name!r} ({n})" for name, n in list(small.items())[:10])
+    named += f" and {len(small) - 10} more" if len(small) > 10 else ""
     rest = (
         "They are learnt, and the estimated GMean is that of the other classes."
         if len(small) < len(classes) - 1
@@ -296,7 +319,7 @@ def _on_small_classes(classes: Array, counts: Array) -> list[str]:
     )
     return [
         f"How well a class is predicted can be estimated from {FEWEST_JUDGED} rows on. These have "
-        f"fewer: {listed}. {rest}"
+        f"fewer: {named}. {rest}"
     ]
 
 

@@ -15,6 +15,7 @@ from scipy.stats import spearmanr
 
 from ..columns.cells import Cells, ValueProfile, arrow_cells
 from ..columns.unused import RULES
+from .labels import listed
 
 Array = np.ndarray[Any, Any]
 
@@ -33,6 +34,9 @@ class HintSettings:
     repeated: float = 0.1  # of the rows: as many that are equal to others are no chance
     varied: float = 0.5  # of the distinct rows: with as many values of a column, the same
     most_equal: int = 20  # rows for a value, above which a column is one of categories
+    fewest_digits: int = 3  # of numbers that may be codes, which have equally many
+    repeated_codes: int = 10  # rows for a value on average; measurements mostly vary more
+    gaps: int = 4  # whole numbers in the range for each that comes; years and scores leave out few
     alike: float = 0.3  # how much more often than by chance neighbours share a label, up to 1
 
 
@@ -48,7 +52,7 @@ def hints(X: pa.Table, labels: Array, some: Array, *, split: str = "random") -> 
     leaks = _on_leaks(X.take(some), labels[some])
     order = _on_order(X, labels) if split == "random" else ""
     repeated = _on_repeats(X, labels) if split == "random" else ""
-    return [hint for hint in (leaks, order, repeated, _on_identifiers(X)) if hint]
+    return [hint for hint in (leaks, order, repeated, _on_identifiers(X), _on_codes(X)) if hint]
 
 
 def _on_leaks(X: pa.Table, labels: Array) -> str:
@@ -193,7 +197,30 @@ def _may_identify(column: Any) -> bool:
     return ValueProfile.of(Cells("number", values, whole=True)).distinct
 
 
+def _on_codes(X: pa.Table) -> str:
+    columns = [name for name in X.column_names if may_be_codes(X[name])]
+    if not columns:
+        return ""
+    return (
+        f"Whole numbers that look like codes: {_names(columns)}. If larger does not mean more, "
+        f"read them as categories with --category {shlex.quote(columns[0])}"
+        + (" and so on." if columns[1:] else "")
+    )
+
+
+def may_be_codes(column: Any) -> bool:
+    """Whether numbers are whole, have equally many digits, repeat, and leave out most between."""
+    if not pa.types.is_floating(column.type):
+        return False
+    values = column.drop_null().to_numpy()
+    codes, n = np.unique(values), len(values)
+    if len(codes) < 3 or n < SETTINGS.repeated_codes * len(codes) or codes[0] < 0:
+        return False
+    digits = {len(f"{code:.0f}") for code in codes[[0, -1]]}
+    wide = np.ptp(codes) >= SETTINGS.gaps * len(codes)
+    whole = (codes == np.floor(codes)).all() and np.gcd.reduce(codes.astype(np.int64)) == 1
+    return bool(whole and wide and len(digits) == 1 and min(digits) >= SETTINGS.fewest_digits)
+
+
 def _names(names: list[str]) -> str:
-    most = SETTINGS.most_named
-    rest = f" and {len(names) - most} more" if len(names) > most else ""
-    return ", ".join(map(repr, names[:most])) + rest
+    return listed(names, SETTINGS.most_named)

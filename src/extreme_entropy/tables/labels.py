@@ -6,15 +6,16 @@ their spelling follows from their value: 01 and TRUE in separated text stay text
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns.text import first_misfit
+from ..columns.text import first_misfit, numbers_in
 from ..errors import InputError
+from ..estimators.inputs import is_quantity
 
 Array = np.ndarray[Any, Any]
 
@@ -35,6 +36,12 @@ def label_kind(texts: Iterable[str], written: pa.DataType | None) -> str:
             continue
         return kind
     return "text"
+
+
+def listed(names: Sequence[str], most: int = 10) -> str:
+    """Names in quotes; of very many the first ones."""
+    rest = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(repr, names[:most])) + rest
 
 
 def read_labels(array: pa.Array, kind: str, name: str) -> Array:
@@ -58,6 +65,18 @@ def read_labels(array: pa.Array, kind: str, name: str) -> Array:
         ) from error
     labels = values.to_numpy(zero_copy_only=False)
     return (labels.astype(str) if kind == "text" else labels)[distinct.indices.to_numpy()]
+
+
+def check_classes(classes: Array, name: str) -> None:
+    """Raise if labels are numbers, as those of a quantity are."""
+    numbers = numbers_in(pa.array(classes.astype(str)))
+    if not numbers.null_count and is_quantity(np.sort(numbers.to_numpy())):
+        shown = ", ".join(map(str, classes[:3].tolist()))
+        raise InputError(
+            f"The target must hold classes; {name!r} holds {len(classes)} different numbers "
+            f"({shown}, …), as a quantity does. To predict its range, add a column that says in "
+            "which range a row is, and name that. If each number is a class, add --classes."
+        )
 
 
 def _spelt(array: pa.Array) -> pa.Array:

@@ -23,9 +23,11 @@ from ..estimators.base import EntropyClassifier
 from ..estimators.batches import BatchSettings
 from ..estimators.saving import pack, understood, unpack
 from ..features.feature_map import same
-from ..metrics import label_text
+from ..metrics import Outcome, by_class, label_text
+from ..progress import with_progress
 from ..shapes import is_text, require
-from .labels import TYPES, has_label, read_labels
+from .column_profile import ColumnProfile, Drift
+from .labels import TYPES, has_label, listed, read_labels
 from .reading import TableSource
 from .used_columns import TableColumns, Unread
 from .validation import from_plain
@@ -37,19 +39,21 @@ LABEL_DTYPES = {"integer": "i", "boolean": "b", "number": "f", "text": "U"}
 
 @dataclass(frozen=True)
 class BaselineEstimate:
-    """GMean of another classifier on the same held-out rows, with a 95 % interval."""
+    """Another classifier on the same rows: its GMean with a 95 % interval, and its mistakes."""
 
     name: str
     gmean: float
     low: float
     high: float
+    confusion: tuple[tuple[int, ...], ...] = ()  # rows by true (down) and predicted class (across)
+    saved: tuple[float, ...] = ()  # by the model, in cost of a row, and the ends of its interval
 
 
 @dataclass(frozen=True)
-class GMeanEstimate:
-    """GMean of such models on rows they have not learnt, with a 95 % interval.
+class HeldOutEstimate:
+    """Such models on rows they were not fitted on: GMean with a 95 % interval, and mistakes.
 
-    The interval is about the rows that were held out.
+    The intervals are about the rows that were held out.
     """
 
     gmean: float
@@ -61,6 +65,15 @@ class GMeanEstimate:
     column: str = ""  # that rows were split by
     held_out: int = 0  # rows
     baseline: BaselineEstimate | None = None  # of the same rows
+    confusion: tuple[tuple[int, ...], ...] = ()  # files of version 1.0 have none
+    costs: tuple[float, ...] = ()  # of missing a row of each class
+    shares: tuple[float, ...] = ()  # of the classes where the model is used
+    stated: bool = False  # whether somebody gave the costs or the shares
+    saved: tuple[float, ...] = ()  # on the cheapest constant, as for `BaselineEstimate`
+
+    def outcome(self, confusion: tuple[tuple[int, ...], ...]) -> Outcome:
+        """These mistakes, or those of the baseline, at the costs of the fit."""
+        return Outcome(np.array(confusion), by_class(self.costs), np.array(self.shares))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,8 +91,9 @@ class FitFacts:
     class_counts: Mapping[str, int] = field(default_factory=dict)
     missing: Mapping[str, int] = field(default_factory=dict)  # cells of columns that lack some
     costs: Mapping[str, float] | None = None
+    profiles: Mapping[str, ColumnProfile] = field(default_factory=dict)  # of sampled rows
     estimated_rows: int | None = None  # that the estimate was made on
-    estimate: GMeanEstimate | None = None  # None where nothing was or could be held out
+    estimate: HeldOutEstimate | None = None  # None where nothing was or could be held out
     no_estimate: str = ""  # the reason where there is none
     warnings: tuple[str, ...] = ()
     command: str = ""
@@ -164,7 +178,7 @@ class TableModel:
         labels = read_labels(array, self.label_kind, self.target)
         strange = np.setdiff1d(labels, self.classifier.classes_)
         if len(strange):
-            known = ", ".join(map(repr, self.label_names))
+            known = listed(self.label_names)
             raise InputError(
                 f"The labels in column {self.target!r} must be among {known}; "
                 f"there is also {label_text(strange[0])!r}."
@@ -176,26 +190,30 @@ class TableModel:
     ) -> Iterator[pa.Table]:
         """The rows of a table, as many at a time as take little memory.
 
-        Only the columns that are used are read, and `also` these. `progress` is as for
-        `TableSource.batches`.
+        Only the columns that are used are read, and `also` these. With `progress`, a bar of that
+        label moves as rows are done with, not as they are read.
         """
         self.columns.require(source.schema.names)
         columns = list(dict.fromkeys([*(column.name for column in self.columns.used), *also]))
+        gathered = _Gathered(source, columns, self.target, self._rows_at_once(source))
+        if progress is None:
+            return iter(gathered)
+        return with_progress(
+            gathered,
+            total=source.rows,
+            unit=" rows",
+            label=progress,
+            amount=lambda table: table.num_rows,
+            share=None if source.rows is not None else lambda: gathered.share,
+            terminal_only=True,
+        )
+
+    def _rows_at_once(self, source: TableSource) -> int:
+        """As many as take little memory."""
         held = source.limits.held_cells // len(self.columns.used)
-        most = max(source.limits.fewest_rows, held)
-        rows = min(BatchSettings().worth_a_merge(self.classifier), most)
-        waiting: list[pa.RecordBatch] = []
-        target = self.target if self.target in columns else None
-        for batch in source.batches(columns, target=target, progress=progress):
-            waiting.append(batch)
-            n = sum(part.num_rows for part in waiting)
-            if n >= rows:
-                table = pa.Table.from_batches(waiting)
-                for start in range(0, n - n % rows, rows):
-                    yield table.slice(start, rows)
-                waiting = table.slice(n - n % rows).to_batches()
-        if waiting:
-            yield pa.Table.from_batches(waiting)
+        return min(
+            BatchSettings().worth_a_merge(self.classifier), max(source.limits.fewest_rows, held)
+        )
 
     def with_missing(self, texts: Sequence[str]) -> TableModel:
         """The same model, which takes cells of these texts for missing, too."""
@@ -271,6 +289,35 @@ class TableModel:
         require(min(counts) >= 0, "counts", "not negative", min(counts))
 
 
+class _Gathered:
+    """Rows of a table, so many at a time, and the share of the table that was given out."""
+
+    def __init__(self, source: TableSource, columns: list[str], target: str, rows: int) -> None:
+        self._source, self._columns, self._rows = source, columns, rows
+        self._target = target if target in columns else None
+        self._read = self._given = 0
+
+    @property
+    def share(self) -> float:
+        return self._source.share * self._given / max(1, self._read)
+
+    def __iter__(self) -> Iterator[pa.Table]:
+        waiting: list[pa.RecordBatch] = []
+        for batch in self._source.batches(self._columns, target=self._target):
+            waiting.append(batch)
+            self._read += batch.num_rows
+            n = sum(part.num_rows for part in waiting)
+            if n >= self._rows:
+                table = pa.Table.from_batches(waiting)
+                for start in range(0, n - n % self._rows, self._rows):
+                    self._given += self._rows
+                    yield table.slice(start, self._rows)
+                waiting = table.slice(n - n % self._rows).to_batches()
+        if waiting:
+            self._given = self._read
+            yield pa.Table.from_batches(waiting)
+
+
 class LabelledRows:
     """The rows of a table that have a label, batch by batch, and counted on the way.
 
@@ -291,6 +338,7 @@ class LabelledRows:
         self.missing = dict.fromkeys((column.name for column in model.columns.used), 0)
         self.rows = self.rows_without_label = 0  # so far
         self._unread = model.unread()
+        self.drift = Drift(model.facts.profiles)
 
     def __iter__(self) -> Iterator[tuple[pa.Table, Array]]:
         model = self._model
@@ -307,6 +355,7 @@ class LabelledRows:
             for name in self.missing:
                 self.missing[name] += X.column(name).null_count
             self._unread.add(labelled, X)
+            self.drift.add(X)
             yield X, y
         if not self.rows:
             raise InputError(

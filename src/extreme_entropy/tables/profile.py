@@ -11,11 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from ..columns.date_text import ORDERS
+from ..columns.number_text import MISSING
 from ..columns.recognition import Asked, FileColumn, KindDecision
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
 from .labels import has_label, label_kind, read_labels
-from .reading import MISSING, TableSource
+from .reading import TableSource
 from .used_columns import TableColumns
 
 Array = np.ndarray[Any, Any]
@@ -69,7 +70,7 @@ def asked_kinds(options: Mapping[str, Sequence[str]], names: list[str]) -> dict[
                     f"A column must be read in one way; {name!r} is named by --{asked[name].kind} "
                     f"and --{kind}."
                 )
-            asked[name] = Asked(kind, order)
+            asked[name] = Asked(kind, order, by_words=kind == "text")
     return asked
 
 
@@ -92,7 +93,12 @@ def profile(
     for name in (target, *drop, *asked):
         source.require(name)
     columns = {
-        name: FileColumn(name, _type(source, name), asked.get(name, Asked()), source.decimal_commas)
+        name: FileColumn(
+            name,
+            _type(source, name),
+            asked.get(name) or Asked("text" if source.is_coded(name) else ""),
+            source.decimal_commas,
+        )
         for name in source.schema.names
         if name not in {target, *drop}
     }

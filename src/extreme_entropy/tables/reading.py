@@ -8,6 +8,7 @@ whole column is known.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import difflib
 import gzip
@@ -28,6 +29,7 @@ import pyarrow.csv as pa_csv
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
+from ..columns.number_text import MISSING
 from ..columns.text import LONGEST, shortened
 from ..errors import InputError
 from ..progress import with_progress
@@ -46,11 +48,7 @@ KINDS = {
 }
 TITLES = {"csv": "CSV", "tsv": "TSV", "parquet": "Parquet", "ipc": "Arrow", "excel": "Excel"}
 SEPARATORS = ",;\t|"
-# Cells of separated text that mean a missing value.
-MISSING = (
-    *("", "?", "NA", "N/A", "n/a", "na", "#N/A", "<NA>", "NaN", "nan", "NAN", "-nan"),
-    *("null", "NULL", "Null", "None"),
-)
+CODED = "codes"  # in the metadata of a field: its text is stored as codes, as categories are
 
 
 def open_table(
@@ -91,9 +89,20 @@ def open_table(
         return TypedSource(path, parts, kind, limits)
     if kind == "excel":
         sheets = [TextPart.spooled(str(part), excel_sheet(part, limits)) for part in parts]
-        return TextSource(str(path), sheets, "csv", UTF_8, limits)
+        source = TextSource(str(path), sheets, "csv", UTF_8, limits)
+        source.style = TextStyle(mark=True)
+        return source
     texts = [TextPart(str(part), part) for part in parts]
     return TextSource(str(path), texts, kind, encoding, limits)
+
+
+@dataclass(frozen=True, slots=True)
+class TextStyle:
+    """How separated text is written, so that the program that reads one table reads the other."""
+
+    separator: str = ","
+    mark: bool = False  # a byte order mark, without which Excel does not take text for UTF-8
+    decimal_comma: bool = False
 
 
 class TableSource:
@@ -105,12 +114,17 @@ class TableSource:
     typed: bool  # whether the types of columns are the file's own
     rows: int | None  # None where only a pass could tell
     decimal_commas: bool = False  # whether commas in numbers are more likely decimal signs
+    style: TextStyle | None = None  # of separated text, and of predictions for it
     share: float = 0.0  # of the table that the present pass has read, where rows is None
 
     def __init__(
         self, name: str, schema: pa.Schema, limits: ReadingLimits, rows: int | None = None
     ) -> None:
         self.name, self.schema, self.limits, self.rows = name, schema, limits, rows
+
+    def is_coded(self, name: str) -> bool:
+        """Whether a column holds text that its type calls categories."""
+        return CODED.encode() in (self.schema.field(name).metadata or {})
 
     def batches(
         self,
@@ -184,6 +198,7 @@ class Header:
     separator: str
     rows: int  # up to the data
     encoding: str
+    mark: bool  # whether it begins with a byte order mark
 
 
 class TextSource(TableSource):
@@ -206,6 +221,8 @@ class TextSource(TableSource):
         super().__init__(name, pa.schema([(name, pa.string()) for name in names]), limits)
         # The semicolon is chosen where the comma is the decimal sign.
         self.decimal_commas: bool = any(header.separator == ";" for _, header in self._parts)
+        first = self._parts[0][1]
+        self.style = TextStyle(first.separator, first.mark or first.encoding != UTF_8)
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
         sizes = [part.path.stat().st_size for part, _ in self._parts]
@@ -264,7 +281,7 @@ class TypedSource(TableSource):
                 folders = [field for field in dataset.schema if field.name not in widest.names]
                 dataset = ds.dataset(files, pa.schema([*widest, *folders]), **options)
             self._data = dataset
-            schema = pa.schema([(field.name, _decoded(field.type)) for field in dataset.schema])
+            schema = pa.schema([_field(field) for field in dataset.schema])
             super().__init__(str(path), schema, limits, dataset.count_rows())
 
     def _read(self, columns: list[str], target: str | None) -> Iterator[pa.RecordBatch]:
@@ -401,6 +418,8 @@ def _read_header(part: TextPart, kind: str, encoding: str | None, longest: int) 
     with _readable(part.name, kind), opened(part.path, "rb") as binary:
         encoding = encoding or find_encoding(part.name, binary)
         binary.seek(0)
+        mark = binary.read(3) == codecs.BOM_UTF8
+        binary.seek(0)
         codec = "utf-8-sig" if encoding == UTF_8 else encoding
         file = io.TextIOWrapper(binary, encoding=codec, newline="")
         rows, header = 1, file.readline(longest)
@@ -414,7 +433,7 @@ def _read_header(part: TextPart, kind: str, encoding: str | None, longest: int) 
         unquoted = re.sub(r'"[^"]*"', "", header)
         separator = "\t" if kind == "tsv" else max(SEPARATORS, key=unquoted.count)
         names = next(csv.reader(io.StringIO(header.strip("\r\n"), newline=""), delimiter=separator))
-    return Header([name.strip() for name in names], separator, rows, encoding)
+    return Header([name.strip() for name in names], separator, rows, encoding, mark)
 
 
 def _nulls_for_missing(texts: pa.Array, missing: pa.Array) -> pa.Array:
@@ -447,6 +466,13 @@ def _value_bytes(array: pa.Array) -> Any:
 def _decode(array: pa.Array) -> pa.Array:
     """Values in the place of codes for them."""
     return array.dictionary.take(array.indices)
+
+
+def _field(field: pa.Field) -> pa.Field:
+    """A column as it is read; text that is stored as codes says so."""
+    kind = _decoded(field.type)
+    coded = pa.types.is_dictionary(field.type) and pa.types.is_string(kind)
+    return pa.field(field.name, kind, metadata={CODED: ""} if coded else None)
 
 
 def _decoded(kind: pa.DataType) -> pa.DataType:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..columns.frames import UNDATED
+from ..columns.frames import MEANT
 from ..columns.kinds import kind_called
 from ..columns.text import Column, without
 from ..errors import ExtremeEntropyWarning, InputError, warn
+from .labels import listed
 
 
 @dataclass(frozen=True)
@@ -27,10 +28,16 @@ class TableColumns:
     def read(self, batch: Any) -> pa.Table:
         """The used columns of a record batch or table, in their types."""
         self.require(batch.schema.names)
-        arrays = [column.read(self.given(batch, column)) for column in self.used]
-        # What is read as text is no date, whatever dates there may be in it.
+        return self.typed(column.read(self.given(batch, column)) for column in self.used)
+
+    def typed(self, arrays: Iterable[pa.Array]) -> pa.Table:
+        """Cells of the used columns as a table that says what text is."""
+        arrays = list(arrays)
+        # What is read as text holds no dates or numbers, whatever there may be in it.
         fields = [
-            pa.field(column.name, array.type, metadata=UNDATED if column.kind == "text" else None)
+            pa.field(
+                column.name, array.type, metadata={MEANT: column.meant} if column.meant else None
+            )
             for column, array in zip(self.used, arrays, strict=True)
         ]
         return pa.Table.from_arrays(arrays, schema=pa.schema(fields))
@@ -48,7 +55,7 @@ class TableColumns:
         if missing:
             raise InputError(
                 f"The table must have all columns of the training table; it lacks "
-                f"{', '.join(map(repr, missing[:5]))}{' and others' if missing[5:] else ''}."
+                f"{listed(missing, 5)}."
             )
 
 

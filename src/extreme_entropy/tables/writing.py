@@ -15,14 +15,16 @@ import pyarrow.compute as pc
 from pyarrow import csv
 from pyarrow import parquet as pq
 
-from ..columns.text import DECIMAL_COMMA, NUMBER, THOUSANDS
 from ..errors import InputError, WriteError
 from ..files import written_whole
 from ..terminal import Harmless, harmless
+from .excel import SheetWriter
+from .reading import TextStyle
 
 # How a cell begins that Excel, LibreOffice or Google Sheets take for a formula, or may after they
 # have removed a blank; the wide forms of the signs count in some languages.
 FORMULA = r"^[=+\-@\t\r\n＝＋－＠]"
+DIGITS_ONLY = r"(?i)^[+-]?([\d.,]+(e[+-]?\d+)?|inf(inity)?|nan)$"  # which run nothing
 
 # What opens a writer for the end of a file's name.
 Opener = Callable[[Any, pa.Schema], Any]
@@ -37,11 +39,19 @@ OPENERS: dict[str, Opener] = {
     **dict.fromkeys((".tsv", ".tsv.gz"), partial(_separated, "\t")),
     **dict.fromkeys((".parquet", ".pq"), pq.ParquetWriter),
     **dict.fromkeys((".arrow", ".feather", ".ipc"), pa.ipc.new_file),
+    ".xlsx": SheetWriter,
 }
 
 
-def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+def write_table(
+    path: str | Path,
+    batches: Iterable[pa.RecordBatch],
+    schema: pa.Schema,
+    style: TextStyle | None = None,
+) -> None:
     """Write batches to a file in the format of its name; "-" is CSV to standard output.
+
+    `style` is that of separated text. Files of tab-separated values have tabs whatever it says.
 
     Examples
     --------
@@ -54,11 +64,17 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
     ...     Path(folder, "a.tsv").read_text()
     '"age"\\n42\\n7\\n'
     """
-    if str(path) == "-":
-        _write_to_stdout(batches, schema)
+    style, ending = style or TextStyle(), "-" if str(path) == "-" else check_output(path)
+    is_csv = ending.startswith((".csv", "-"))
+    if style.decimal_comma and (is_csv or ending.startswith(".tsv")):
+        schema, batches = _with_decimal_commas(schema, batches)
+    opener = partial(_separated, style.separator) if is_csv else OPENERS[ending]
+    if ending == "-":
+        _write_to_stdout(opener, batches, schema)
         return
-    opener = OPENERS[check_output(path)]
     with written_whole(path) as temporary, pa.OSFile(str(temporary), "wb") as file:
+        if style.mark and ending in (".csv", ".tsv"):
+            file.write(codecs.BOM_UTF8)
         if str(path).lower().endswith(".gz"):
             with pa.CompressedOutputStream(file, "gzip") as stream:
                 _write(opener(stream, schema), batches)
@@ -66,7 +82,7 @@ def write_table(path: str | Path, batches: Iterable[pa.RecordBatch], schema: pa.
             _write(opener(file, schema), batches)
 
 
-def _write_to_stdout(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+def _write_to_stdout(opener: Opener, batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
     """CSV: the very bytes for a program, and nothing that acts on a terminal for people."""
     stream = getattr(sys.stdout, "buffer", None)
     if stream is None:
@@ -76,7 +92,7 @@ def _write_to_stdout(batches: Iterable[pa.RecordBatch], schema: pa.Schema) -> No
     elif isinstance(stream, io.RawIOBase):  # unbuffered: it may write less than it is given
         stream = io.BufferedWriter(io.FileIO(stream.fileno(), "wb", closefd=False))
     try:
-        _write(_separated(",", stream, schema), batches)
+        _write(opener(stream, schema), batches)
         stream.flush()  # now, so that a closed pipe is noticed
     except OSError as error:
         if isinstance(sys.stdout, Harmless):
@@ -117,9 +133,33 @@ def check_output(path: str | Path) -> str:
     return ending
 
 
+def for_people(path: str | Path) -> bool:
+    """Whether people read a table of this name: text, a sheet, or standard output."""
+    return str(path) == "-" or is_text(path) or check_output(path) == ".xlsx"
+
+
 def is_text(path: str | Path) -> bool:
     """Whether a table of this name is separated text."""
     return check_output(path).startswith((".csv", ".tsv"))
+
+
+def _with_decimal_commas(
+    schema: pa.Schema, batches: Iterable[pa.RecordBatch]
+) -> tuple[pa.Schema, Iterator[pa.RecordBatch]]:
+    """The same table with numbers that are not whole as text, such as 2,5."""
+    fields = [f.with_type(pa.string()) if pa.types.is_floating(f.type) else f for f in schema]
+
+    def rows() -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            columns = [
+                pc.replace_substring(array.cast(pa.string()), ".", ",")
+                if pa.types.is_floating(array.type)
+                else array
+                for array in batch.columns
+            ]
+            yield pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields))
+
+    return pa.schema(fields), rows()
 
 
 def with_escaped_formulas(
@@ -142,8 +182,7 @@ def with_escaped_formulas(
 
 def _escaped(texts: pa.Array) -> pa.Array:
     runs = pc.match_substring_regex(texts, FORMULA)
-    for number in (NUMBER, DECIMAL_COMMA, THOUSANDS):
-        runs = pc.and_not(runs, pc.match_substring_regex(texts, number))
+    runs = pc.and_not(runs, pc.match_substring_regex(texts, DIGITS_ONLY))
     return pc.if_else(runs, pc.binary_join_element_wise("'", texts, ""), texts)
 
 

@@ -267,7 +267,7 @@ def ablation(datasets: list[str], names: list[str], gmean: Array, auc: Array) ->
 
 INTRODUCTION = """# Why these defaults
 
-*Made by `make defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
+*Made by `make -C paper defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
 
 Figures are means over the paper's 24 data sets, by stratified 3-fold cross-validation with {seeds}
 seed(s). Nothing is tuned by hand, and h = {h} unless stated otherwise (`ExtremeEntropyClassifier()`

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import click
@@ -30,6 +31,7 @@ from ..baselines import Given, make, missing
 from ..datasets.field import FIELDS, is_aside, load_field, names_of
 from ..places import DOCS
 from ..store import Row, add_run, runs
+from .field_checks import MIXED, checked
 from .field_page import FRONT_PAGES, OURS, pictures, render, with_table
 from .tables import TEST, ForTrees, echoed
 
@@ -47,6 +49,7 @@ MODELS: dict[str, tuple[str, int | None]] = {
     "LogisticRegression": ("", None),
 }
 
+CHECKED = (OURS, "LightGBM", "CatBoost")  # whose calibration is measured
 BALANCED = (OURS, "BalancedRandomForest")  # these decide as if both classes had the same size
 
 
@@ -142,6 +145,14 @@ def scores(name: str, seed: int, X: Any, X_test: Any, y: Array, y_test: Array) -
     }
 
 
+def probabilities_of(model: str, seed: int, X: Any, X_test: Any, y: Array) -> Array:
+    """Those of the positive class."""
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        X, X_test = prepared(model, X, X_test)
+        return unfitted(model, X, seed).fit(X, y).predict_proba(X_test)[:, 1]
+
+
 def warm_up(models: tuple[str, ...]) -> None:
     """Fit each model once, so that no time holds what is loaded at the first fit."""
     import pandas as pd
@@ -158,6 +169,7 @@ def warm_up(models: tuple[str, ...]) -> None:
 @click.option("--label", help="Added to the name of ours, to tell its versions apart.")
 @click.option("--table", "names", multiple=True, type=click.Choice(list(FIELDS)))
 @click.option("--missing", "only_missing", is_flag=True, help="Only what has no row yet.")
+@click.option("--checks", is_flag=True, help="Only calibration, importances and seeds.")
 @click.option("--render", "only_render", is_flag=True, help="Only make the page from the rows.")
 def field(
     half: str,
@@ -165,13 +177,18 @@ def field(
     label: str | None,
     names: tuple[str, ...],
     only_missing: bool,
+    checks: bool,
     only_render: bool,
 ) -> None:
     """Score and time ours and others on a hundred tables: docs/field.md and the front pages' table.
 
     Of the same table, split and label, the newest row counts.
     """
-    if not only_render:
+    if checks:
+        predicting = {model: partial(probabilities_of, model) for model in CHECKED}
+        tables = names or MIXED
+        add_run("field_checks", (echoed(row) for n in tables for row in checked(n, predicting)))
+    elif not only_render:
         models = tuple(m for m in models or MODELS if not MODELS[m][0] or not missing(MODELS[m][0]))
         done = {
             (row["dataset"], row["split"], row["label"])
@@ -181,7 +198,7 @@ def field(
         }
         sizes = {name: len(load_field(name)[1]) for name in names or names_of(half)}
         warm_up(models)
-        tables = sorted(sizes, key=lambda name: sizes[name])  # small ones first
+        tables = tuple(sorted(sizes, key=lambda name: sizes[name]))  # small ones first
         add_run("field", (echoed(row) for n in tables for row in measure(n, models, label, done)))
     (DOCS / "field.md").write_text(render())
     for name, picture in pictures().items():

@@ -10,6 +10,7 @@ from scipy.stats import rankdata, wilcoxon
 from ..datasets.field import FIELDS
 from ..places import ROOT
 from ..store import Row, Run, measured_on, rows_of, runs
+from .field_checks import sections
 from .field_pictures import accuracy_against_time, mean_ranks
 from .markdown import embed
 
@@ -216,7 +217,7 @@ def page(rows: list[Row]) -> list[str]:
     for half, title in HALVES.items():
         if half in halves or (half == "all" and len(halves) > 1):
             lines += section(of_half(rows, half), title)
-    return [*lines, *by_table(rows)]
+    return [*lines, *sections(), *by_table(rows)]
 
 
 def render() -> str:

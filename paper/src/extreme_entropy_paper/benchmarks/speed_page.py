@@ -187,7 +187,7 @@ def page() -> str:
         "# Speed",
         "",
         "*Made by `eem-paper bench speed-page` from `paper/rows/`; do not edit by hand.",
-        "`make bench` measures; times are compared only within one run.*",
+        "`make -C paper bench` measures; times are compared only within one run.*",
         "",
         "Other classifiers: [speed compared](speed-baselines.md).",
         "",

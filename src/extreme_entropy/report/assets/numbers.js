@@ -15,7 +15,7 @@ const format = {
   },
   percent(share) {
     if (!Number.isFinite(share)) return "–";
-    const whole = (share >= 0.1 && share <= 0.9) || share === 0 || share === 1;
+    const whole = (share >= 0.1 && share <= 0.9) || share === 0 || share >= 1;
     const text = (100 * share).toFixed(whole ? 0 : 1);
     if (share < 0.5 && share > 0 && Number(text) === 0) return "under 0.1\u00a0%";
     if (share > 0.5 && share < 1 && Number(text) === 100) return "over 99.9\u00a0%";

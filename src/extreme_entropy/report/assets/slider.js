@@ -127,6 +127,7 @@
   const slider = at("ratio"), fields = [at("cost0"), at("cost1")];
   const choices = [...document.querySelectorAll("input[name=point]")];
 
+  const short = (cost) => Number(cost.toPrecision(4));
   const followSlider = () => {
     const ratio = state.costs[rare] / state.costs[other];
     slider.value = Math.min(Math.max(Math.log10(ratio), Number(slider.min)), Number(slider.max));
@@ -177,7 +178,7 @@
   at("reset").addEventListener("click", () => {
     state.costs = [...data.costs];
     choose("model");
-    fields.forEach((field, c) => { field.value = state.costs[c]; field.removeAttribute("aria-invalid"); });
+    fields.forEach((field, c) => { field.value = short(state.costs[c]); field.removeAttribute("aria-invalid"); });
     at("refused").hidden = true;
     followSlider();
     update();
@@ -208,7 +209,7 @@
 
   // ------------------------------------------------------------------ as the page opens
 
-  fields.forEach((field, c) => { field.value = state.costs[c]; });
+  fields.forEach((field, c) => { field.value = short(state.costs[c]); });
   choose("model");
   followSlider();
   update();

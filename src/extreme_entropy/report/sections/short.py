@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from ...metrics import ScoreInterval, probability_scores
+from ...metrics import Outcome, ScoreInterval, by_class, probability_scores
 from ..evaluation import METRICS, Evaluation, Metric
 from ..subject import SectionContent, Subject
+from ..verdict import Verdict, answer, verdict
 
 Array = np.ndarray[Any, Any]
 
@@ -46,13 +47,23 @@ class ShortContent(SectionContent):
     right: int  # rows
     worst: list[Confusion]
     hardest: int  # the class found least often
-    constant: int  # the class that would be predicted for all rows at the least cost
+    verdict: Verdict | None  # None where a class has no rows
+    outcome: Outcome  # at the costs of the verdict
+    points: list[tuple[str, Outcome]]  # the model at its threshold and at others
 
 
 def short(subject: Subject) -> ShortContent:
     """The headline, the scores, and what limits them."""
     evaluation, evidence = subject.evaluation, subject.evidence
+    outcome = judged_outcome(subject)
+    saved = outcome.saving_on_constant(outcome.cheapest_constant)
+    rare = None if subject.two is None else subject.two.rare
     return ShortContent(
+        verdict=verdict(outcome, saved, subject.classes, rare, evaluation.share_learnt)
+        if evaluation.counts.all()
+        else None,
+        outcome=outcome,
+        points=other_thresholds(subject, outcome),
         scores=[
             *score_cards(evaluation, subject.settings.metrics),
             *_at_these_frequencies(subject),
@@ -63,8 +74,42 @@ def short(subject: Subject) -> ShortContent:
         right=int(np.trace(evaluation.confusion)),
         worst=worst_confusions(evaluation.confusion, subject.settings.told_confusions),
         hardest=int(np.nanargmin(subject.recalls)),
-        constant=int(evaluation.constant_costs.argmin()),
     )
+
+
+def judged_outcome(subject: Subject) -> Outcome:
+    """At the costs of the model; if nobody gave any, at those that its decisions imply."""
+    outcome = subject.evaluation.outcome
+    if subject.two is None:
+        return outcome
+    money = subject.two.economy
+    if money.stated or money.agrees or money.miss != money.alarm:
+        return outcome
+    return Outcome(
+        outcome.confusion, by_class(np.where(np.arange(2) == subject.two.rare, money.weight, 1))
+    )
+
+
+def other_thresholds(subject: Subject, outcome: Outcome) -> list[tuple[str, Outcome]]:
+    """For two classes: the model as it is, where mistakes cost least, and constant answers."""
+    if subject.two is None:
+        best = outcome.cheapest_constant
+        return [
+            ("This model", outcome),
+            (answer(best, subject.classes, None), outcome.constant(best)),
+        ]
+    rare = subject.two.rare
+    miss, alarm = outcome.costs[rare, 1 - rare], outcome.costs[1 - rare, rare]
+    cheapest, n = subject.two.ranking.cheapest(miss, alarm), outcome.rows
+    at_best = np.zeros((2, 2))
+    at_best[rare, rare], at_best[1 - rare, rare] = cheapest.found, cheapest.alarms
+    at_best[:, 1 - rare] = n - at_best[:, rare]
+    return [
+        ("This model", outcome),
+        ("Its cheapest threshold", Outcome(at_best, outcome.costs)),
+        ("Flagging no row", outcome.constant(1 - rare)),
+        ("Flagging every row", outcome.constant(rare)),
+    ]
 
 
 def score_cards(evaluation: Evaluation, metrics: Sequence[Metric] = METRICS) -> list[ScoreCard]:
