@@ -174,7 +174,7 @@ def test_one_row_in_a_class_lets_the_other_carry_the_solve(classifier):
     assert len(warned) == 1
     assert_sane(classifier, X)
     assert classifier.predict(X[-1:]) == 1
-    assert (classifier.predict(X[:-1]) == 0).mean() > 0.7
+    assert (classifier.predict(X[:-1]) == 0).mean() > 0.6
 
 
 @every_classifier
