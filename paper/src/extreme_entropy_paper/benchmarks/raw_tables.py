@@ -232,7 +232,7 @@ def same_reading(rows: list[Row]) -> list[str]:
     lines = [
         f"From polars the model and all probabilities are those from pandas to the last bit on "
         f"{alike} of {len(rows)} tables. `polars.read_csv` refuses {', '.join(whole) or 'none'} "
-        f"unless `infer_schema_length=None`. From files all probabilities are the same on {by_file}.",
+        f"unless `infer_schema_length=None`. From files all are the same on {by_file}.",
         "",
         *CAUSES.splitlines(),
         "",
