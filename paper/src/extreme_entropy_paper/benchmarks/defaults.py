@@ -269,15 +269,16 @@ INTRODUCTION = """# Why these defaults
 
 *Made by `make -C paper defaults` from `paper/rows/defaults.jsonl.gz`; do not edit by hand.*
 
-The paper's 24 data sets: means over stratified 3-fold cross-validation with {seeds} seed(s),
-nothing tuned by hand, h = {h} unless stated otherwise (`ExtremeEntropyClassifier()` chooses its own
-size). GMean and AUC are in percent. Log-loss and
-Brier score are of the probabilities: ours with `priors="empirical"`, those of the baselines as they
-give them, of which the balanced ones answer for classes of equal size. LightGBM chooses its
-threshold by the GMean of five inner folds. CatBoost, if listed, has 300 trees. Big sets are
-subsampled at their own class ratio (`benchmarks/defaults.py` of the package says how). Rows older
-than the last three measures have GMean alone; those of ours changed one parameter of the former
-defaults, which are "EEM, mixed, uniform" and "EEKM, rbf, uniform" here."""
+Figures are means over the paper's 24 data sets, by stratified 3-fold cross-validation with {seeds}
+seed(s). Nothing is tuned by hand, and h = {h} unless stated otherwise (`ExtremeEntropyClassifier()`
+chooses its own size). LightGBM chooses its threshold by the GMean of five inner folds. CatBoost, if
+listed, has 300 trees. Large sets are subsampled at their own class ratio (`benchmarks/defaults.py`
+of the package says how).
+
+GMean and AUC are in percent. Log-loss and Brier score are those of the probabilities: ours with
+`priors="empirical"`, and those of the baselines as they are, the balanced ones for classes of equal
+size. Rows that are older than the last three measures have GMean alone; of ours, they changed one
+parameter of the former defaults, which are "EEM, mixed, uniform" and "EEKM, rbf, uniform" here."""
 
 TRIED = """## What else was tried
 

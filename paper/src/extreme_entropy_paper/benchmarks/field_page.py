@@ -288,28 +288,32 @@ INTRODUCTION = """# A field of tables
 
 *Made by `eem-paper bench field` from `paper/rows/field.jsonl`; do not edit by hand.*
 
-Tables of two classes that Python packages ship (`datasets/field.py`): 70 % of the rows to learn,
-30 % to predict, three stratified splits of tables below 2000 rows and one of larger ones, of the
-largest 85 000 rows. `ExtremeEntropyClassifier()` gets the frame as it is. For the others text
-becomes categories and dates become numbers ([how](tables.md)); CatBoost gets categories as text,
-BalancedRandomForest numbers and medians, LogisticRegression dummies and standardised columns. All
-parameters are defaults (CatBoost has 300 trees). Labels are decided at the share of positives in
-training, by ours and BalancedRandomForest in their `predict`. Log-loss is of the probabilities,
-ours with `priors="empirical"`; those of BalancedRandomForest answer for classes of equal size.
-PR-AUC is the average precision. Times are of one thread, without the preparation of the frame,
-which ours does inside; each fit is timed once.
-
-A hash of its name puts a table into one of two halves. The half set aside is measured when
-nothing is to be changed any more; until then it has no rows. Once something was changed after
-looking at the open half, ours may look better there than on tables of your own.
-
-The tables were chosen by hand before any classifier was run on them: of 206 with a plausible
-target 65 were left out, mostly narrow ones, repeated measurements, and those much like others. No
-column alone separates the classes. Labels may still shine through: in monica "nk", not known,
+**Tables.** Python packages ship these tables of two classes (`datasets/field.py`); the largest has
+85 000 rows. They were chosen by hand before any classifier was run on them: of 206 tables with a
+plausible target, 65 were left out, mostly narrow ones, repeated measurements, and tables much like
+others. No single column separates the classes. Labels may still leak: in monica, "nk" (not known)
 mostly means that the person had died. In some tables, such as german-hospital, union-women,
 lectures, storms and graduates-earn, rows of one person, storm or school are on both sides of a
-split. Wilcoxon's tests are of the tables' means, two-sided, and not corrected for their number;
-in brackets are the tables won and lost.
+split.
+
+**Splits.** Models are fitted on 70 % of the rows and predict 30 %: three stratified splits for
+tables below 2000 rows, one for larger tables.
+
+**Models.** All parameters are defaults (CatBoost has 300 trees). `ExtremeEntropyClassifier()` gets
+the frame as it is. For the others, text becomes categories and dates become numbers
+([how](tables.md)); CatBoost gets categories as text, BalancedRandomForest gets numbers and medians,
+and LogisticRegression gets dummies and standardised columns.
+
+**Scores.** Rows are labelled at the share of positives in training, which ours and
+BalancedRandomForest do in their `predict`. PR-AUC is the average precision. Log-loss is that of the
+probabilities, ours with `priors="empirical"`; those of BalancedRandomForest are for classes of
+equal size. Times are of one thread, without the preparation of the frame, which ours does itself;
+each fit is timed once. Wilcoxon's tests compare the means of tables. They are two-sided and not
+corrected for their number; in brackets are the numbers of tables won and lost.
+
+**Two halves.** A hash of its name puts each table into one of two halves. The half set aside will
+be measured when nothing is to be changed any more; until then it has no rows. Settings were changed
+after looking at the open half, so ours may look better there than on your tables.
 
 ![Mean PR-AUC against the mean time of a fit](field.svg)
 

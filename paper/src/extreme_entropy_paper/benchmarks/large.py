@@ -200,20 +200,21 @@ INTRODUCTION = """# Large tables
 
 *Made by `eem-paper bench large` from `paper/rows/large.jsonl`; do not edit by hand.*
 
-Tables of 40 000 rows and more, with all their rows: 80 % to learn, 20 % to predict, one stratified
-split, in one run on two threads. `ExtremeEntropyClassifier()` and `EEKMClassifier()` get arrays and
-frames as they are. For the trees, text becomes categories and dates become numbers
-([how](tables.md)). All parameters are defaults (CatBoost has 300 trees). "At the prior": a row is
-called positive if its probability exceeds the share of the class in training, which is what ours do
-by default. Log-loss is of the probabilities, ours with `priors="empirical"`; those of
-BalancedRandomForest answer for classes of equal size. Each time is of one fit. The best figure of
-each line is bold, however small its lead: of one split, differences of less than a point may be
-chance.
+These are tables of 40 000 rows and more, with all their rows. Models are fitted on 80 % of the rows
+and predict 20 %, in one stratified split and one run on two threads. All parameters are defaults
+(CatBoost has 300 trees). `ExtremeEntropyClassifier()` and `EEKMClassifier()` get arrays and frames
+as they are. For the trees, text becomes categories and dates become numbers ([how](tables.md)).
 
-These tables are not new to our classifier. From how many rows on a table is split, how many rows a
-leaf has, that leaves choose widths and penalties again, that landmarks are taken from all classes
-alike, and on how many rows smoothness is chosen, was decided by looking at the rows to predict of
-this very split, so that ours may look better here than on tables of your own."""
+"At the prior" means that a row is called positive if its probability exceeds the share of the class
+in training, which is what ours do by default. Log-loss is that of the probabilities, ours with
+`priors="empirical"`; those of BalancedRandomForest are for classes of equal size. Each time is that
+of one fit. The best figure of each line is bold, however small its lead: with one split,
+differences of less than a point may be chance.
+
+These tables are not new to our classifier. Some of its settings were chosen by looking at the rows
+to predict of this very split: when a table is split, how many rows a leaf has, that leaves choose
+widths and penalties again, that landmarks are taken from all classes alike, and on how many rows
+smoothness is chosen. So ours may look better here than on your tables."""
 
 LIMITS = """Forest cover, best of several: our fit beside LightGBM's, and beside its limit: the bare
 distances, exponentials, products and sums of squares (?syrk) of its leaves, on rows that are scaled

