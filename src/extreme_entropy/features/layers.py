@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..engines.blas import times_upper
 from ..engines.threads import dense
 from ..shapes import Indices, Numbers
 from .additive import Codes
 from .codes import Coded
+from .feature_settings import FEATURES, FeatureSettings
 from .kernels import KernelLayer, Linear
 from .neurons import NeuronLayer
 
@@ -117,6 +119,13 @@ class Features:
         for place, H in zip(self.places(), outputs, strict=True):
             features[:, place] = H
         return features
+
+    def of_sampled(self, Z: Array, settings: FeatureSettings = FEATURES) -> Array:
+        """The features of dense rows, without the zeros of wide and mostly empty ones."""
+        wide = self.has_product and Z.shape[1] > settings.wide
+        if wide and np.count_nonzero(Z) < settings.nearly_empty * Z.size:
+            return self.in_precision(Z.dtype)(sp.csr_array(Z))
+        return self(Z)
 
     def project(self, Z: Array, operators: list[Array], buffers: Buffers | None = None) -> Array:
         """Scaled rows times operators on the hidden layers (see `folded`)."""
