@@ -459,6 +459,17 @@ def test_the_notes_of_the_terminal_and_changed_columns_are_in_the_report(home, t
     assert "Classifier" not in re.sub(r"<script.*?</script>", "", text, flags=re.S)
 
 
+def test_the_estimate_of_the_fit_is_kept_apart_from_scores_of_new_rows(home, tmp_path):
+    """In a section of its own, which says if the report has other costs."""
+    page = tmp_path / "page.html"
+    for words, other in (((), False), (("--cost", "yes=40"), True)):
+        eem("report", home / "m.eem", home / "new.parquet", "-o", page, *words)
+        text = page.read_text()
+        section = text[text.index("Held out during the fit") : text.index('id="costs"')]
+        assert ("at the costs of the fit, which are not those of this report" in section) == other
+        assert "Do not compare them with the\nnumbers above, which are of other rows." in section
+
+
 def test_priors_change_without_refitting(home, tmp_path):
     """`--priors empirical` is `with_costs(priors="empirical")`, and the same from the fit on."""
     new, out, model = home / "new.parquet", tmp_path / "out.parquet", tmp_path / "m.eem"

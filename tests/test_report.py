@@ -809,6 +809,8 @@ def test_a_verdict_is_as_certain_as_the_rows_allow():
         outcome = Outcome(n * np.array([[26, 4], [5, 5]]), costs)
         kinds.append(verdict(outcome, outcome.saving_on_constant(1), ["no", "yes"], 1))
     assert [judged.kind for judged in kinds] == ["unclear", "pays"]
+    even = Outcome(np.array([[5943, 15], [37, 5]]), by_class([1, 3]))  # 126, as flagging no row
+    assert verdict(even, even.saving_on_constant(0), ["no", "yes"], 1).kind == "loses"
     assert kinds[0].reason.startswith(
         "Its mistakes cost 24, 20\u00a0% less than flagging every row (30)"
     )

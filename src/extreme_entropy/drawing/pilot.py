@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 
+from ..engines.blas import add_gram
+from ..engines.threads import chunks
 from ..machine.stepping import penalties_of
 from ..moments.logistic import curvatures, log_losses, probabilities, weights_of
 from ..tolerances import SINGULAR
@@ -45,12 +47,13 @@ def fit_pilot(
         before = current
         p = probabilities(odds)
         w = np.maximum(weights_of(p), settings.least_weight) * counts
-        rooted = H * np.sqrt(w)[:, np.newaxis]
-        gram = rooted.T @ rooted
+        gram = np.zeros((H.shape[1], H.shape[1]))  # its lower triangle
+        for s in chunks(len(H), H.shape[1]):
+            add_gram(H[s] * np.sqrt(w[s])[:, np.newaxis], gram)
         # Large weights, or columns that repeat others, must not outweigh the penalties by rounding.
         rounding = SINGULAR * len(gram) * gram.diagonal().max()
         gram.flat[:: len(gram) + 1] += np.maximum(penalties[:, 0], rounding)
-        factor = cho_factor(gram, overwrite_a=True, check_finite=False)
+        factor = cho_factor(gram, lower=True, overwrite_a=True, check_finite=False)
         step, pull_before, slope = np.zeros_like(theta), np.zeros_like(theta), np.inf
         for _ in range(1 if targets.shape[1] == 1 else settings.short_steps):
             pull = H.T @ ((targets - p) * counts[:, np.newaxis]) - penalties * (theta - centre)

@@ -229,7 +229,7 @@ class TableSpec:
             scaling,
             tree,
             tuple(leaf.features for leaf in drawn),
-            held_rows(scaling, by_class, settings.held),
+            held_rows(rows.Z, by_class, settings.held),
             pilots=tuple(leaf.pilot for leaf in drawn),
         )
 
@@ -315,7 +315,7 @@ class LeafDrawer:
             typical = rows.Z
         features = Features((*self.additive(typical), *self.kernel(typical, rows)))
         pilot = fit_pilot(
-            features(rows.Z),
+            features.of_sampled(rows.Z),
             targets_of(rows.labels, len(rows.rates)),
             rows.counts,
             self.prior,
@@ -359,27 +359,31 @@ class LeafDrawer:
         return [part]
 
 
-def held_rows(scaling: Scaling, by_class: Sequence[RowSample], settings: HeldSettings) -> HeldRows:
-    """Rows on whose held-out log-odds probabilities are calibrated: as many of each class.
+def held_rows(Z: Array, by_class: Sequence[RowSample], settings: HeldSettings) -> HeldRows:
+    """Of scaled rows of the classes, those on whose held-out log-odds probabilities are calibrated.
 
-    A row is always kept if it is repeated so often that it is worth more than its share. Of the
-    others, the last are kept, which had the least part in drawing φ; they stand for all sampled
-    rows of their class that are not kept.
+    There are as many of each class. A row is always kept if it is repeated so often that it is
+    worth more than its share. Of the others, the last are kept, which had the least part in drawing
+    φ; they stand for all sampled rows of their class that are not kept.
     """
-    held = []
+    held, chosen, before = [], [], 0
     most = int(np.clip(settings.numbers // len(by_class) ** 2, settings.fewest, settings.rows))
     for sample in by_class:
         often = sample.counts > sample.counts.sum() / most
         rest = np.flatnonzero(~often)[-most:]
+        places = np.arange(len(sample.rows))
         if len(rest):
             counts = sample.counts.copy()
             counts[rest] *= sample.counts[~often].sum() / sample.counts[rest].sum()
             places = np.union1d(np.flatnonzero(often), rest)
-            sample = replace(sample, counts=counts).at(places)
-        held.append(sample)
+            sample = replace(sample, counts=counts)
+        held.append((sample.hashes[places], sample.counts[places]))
+        chosen.append(before + places)
+        before += len(sample.rows)
+    every = np.concatenate(chosen)
     return HeldRows(
-        scaling(np.concatenate([sample.rows for sample in held])),
-        np.repeat(np.arange(len(held)), [len(sample.rows) for sample in held]),
-        folds_of(np.concatenate([sample.hashes for sample in held]), N_FOLDS),
-        np.concatenate([sample.counts for sample in held]),
+        Z if len(every) == len(Z) else Z[every],
+        np.repeat(np.arange(len(held)), list(map(len, chosen))),
+        folds_of(np.concatenate([hashes for hashes, _ in held]), N_FOLDS),
+        np.concatenate([counts for _, counts in held]),
     )

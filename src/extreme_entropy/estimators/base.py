@@ -599,7 +599,8 @@ than two classes
         elif "not cross-fitted" in diagnostics:
             warn(
                 "A class has too few distinct rows to be held out (the rarest has "
-                f"{rows.min():g} rows, with those that repeat others), so {self._of_few_rows}.",
+                f"{rows.min():g} rows, with those that repeat others), so {self._of_few_rows}. Add "
+                "rows of the rare classes, or give rare classes that are alike one label.",
                 FewRowsWarning,
             )
 

@@ -21,6 +21,10 @@ class FeatureSettings:
     bin_error: float = 1 / 64
     most_knots: int = 254
     near: float = 0.9  # of the sampled values, which are not far off
+    # Beyond so many columns, those with fewer than this share of rows above the least are straight.
+    wide: int = 1000
+    mostly_empty: float = 0.5
+    nearly_empty: float = 0.1  # share of entries below which products of wide rows spare zeros
     # Share of the ranks that one value may take: with 1, a value that 90 % of rows have leaves a
     # tenth of the range to all others.
     most_of_value: float = 1.0

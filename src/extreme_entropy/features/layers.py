@@ -7,12 +7,14 @@ from dataclasses import dataclass, fields, replace
 from typing import Annotated, Any, get_args
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..engines.blas import times_upper
 from ..engines.threads import dense
 from ..shapes import Array, Indices, Numbers
 from .additive import Codes
 from .codes import Coded
+from .feature_settings import FEATURES, FeatureSettings
 from .hidden_layer import hidden_axes
 from .kernels import KernelLayer, Linear
 from .neurons import NeuronLayer
@@ -118,6 +120,13 @@ class Features:
         for place, H in zip(self.places(), outputs, strict=True):
             features[:, place] = H
         return features
+
+    def of_sampled(self, Z: Array, settings: FeatureSettings = FEATURES) -> Array:
+        """The features of dense rows, without the zeros of wide and mostly empty ones."""
+        wide = self.has_product and Z.shape[1] > settings.wide
+        if wide and np.count_nonzero(Z) < settings.nearly_empty * Z.size:
+            return self.in_precision(Z.dtype)(sp.csr_array(Z))
+        return self(Z)
 
     def project(self, Z: Array, operators: list[Array], buffers: Buffers | None = None) -> Array:
         """Scaled rows times operators on the hidden layers (see `folded`)."""

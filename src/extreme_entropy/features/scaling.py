@@ -64,9 +64,10 @@ class Identity:
 class Quantile:
     """z = a monotone curve, column by column; flat beyond its ends.
 
-    Columns of two values (flags, one-hot codes) are straight. Most others are straight within each
-    of many bins of equal width, which are found without a search. Those whose values crowd in a
-    few bins (long tails, a heap at zero) go through knots of their own.
+    Columns of two values (flags, one-hot codes) are straight, and so are mostly empty ones of wide
+    tables. Most others are straight within each of many bins of equal width, which are found
+    without a search. Those whose values crowd in a few bins (long tails, a heap at zero) go through
+    knots of their own.
     """
 
     offset: Annotated[Array, Unscaled("encoded")]  # t = (x − offset) · factor
@@ -171,7 +172,11 @@ def _fit_quantile(stats: ColumnStats, sample: Array, settings: FeatureSettings) 
     even: dict[int, Array] = {}
     uneven: dict[int, tuple[Array, Array]] = {}
     used, bins = varies(stats.low, stats.high), settings.bins
-    for j in np.flatnonzero(used).tolist():
+    straight = np.zeros(len(used), bool)
+    if len(used) > settings.wide:  # a curve of each column would take more memory than rows do
+        filled = np.count_nonzero(sample > stats.low, axis=0)
+        straight = filled < settings.mostly_empty * len(sample)
+    for j in np.flatnonzero(used & ~straight).tolist():
         knots, levels = _curve(sample[:, j], stats.low[j], stats.high[j], settings)
         if len(knots) == 2:
             continue

@@ -195,7 +195,7 @@ def _lengthened(
     steps, folds = part.by_fold - pilot, held.folds[inside]
     bounds, curved = np.zeros(len(steps)), np.zeros(len(steps))
     for s in chunks(len(inside), features.h):
-        H = features(held.Z[inside[s]])
+        H = features.of_sampled(held.Z[inside[s]])
         p = probabilities(H @ pilot[:-1] + pilot[-1])
         bound = weight[s] * weights_of(p)
         for k in range(len(steps)):
@@ -239,7 +239,7 @@ def _held_logits(phi: FeatureMap, solved: Sequence[SteppedLeaf], n_classes: int)
         inside, by_fold = np.flatnonzero(at == i), solved[i].by_fold
         for s in chunks(len(inside), phi.leaves[i].h):
             rows = inside[s]
-            H, folds = phi.leaves[i](held.Z[rows]), held.folds[rows]
+            H, folds = phi.leaves[i].of_sampled(held.Z[rows]), held.folds[rows]
             for k in np.unique(folds) if len(by_fold) > 1 else ():
                 theta, of_fold = by_fold[k], folds == k
                 logits[rows[of_fold]] = _as_logits(H[of_fold] @ theta[:-1] + theta[-1])

@@ -111,6 +111,8 @@ def saving(
         halves = shares**2 * half_rows / np.maximum(in_class * (in_class + 1), 1)
         variance = max(variance, float(by_group @ by_group + halves.sum()))
     value, reach = float(shares @ means), NORMAL_REACH * variance**0.5
+    if abs(value) < 1e-12 * costs.max():  # as much, but for rounding
+        value = 0.0
     all_of_it = np.bincount(labels, rows * costs[labels, theirs], k) / np.maximum(n, 1)
     return ScoreInterval(value, value - reach, min(value + reach, float(shares @ all_of_it)))
 

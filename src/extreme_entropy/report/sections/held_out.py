@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ...metrics import Outcome, ScoreInterval
 from ..subject import SectionContent, Subject
@@ -27,6 +30,8 @@ class HeldOutContent(SectionContent):
     comparison: str  # in a sentence
     worse: bool  # whether the baseline costs less
     rows: int
+    baseline: bool
+    same_costs: bool  # as in the report
 
 
 def held_out(subject: Subject) -> HeldOutContent | None:
@@ -43,10 +48,19 @@ def held_out(subject: Subject) -> HeldOutContent | None:
         for name, guess in [("This model", estimate)]
         + ([(baseline.name, baseline)] if baseline else [])
     ]
+    costs = subject.evaluation.class_costs
     saved: Sequence[float] = getattr(baseline, "saved", ())
     return HeldOutContent(
         models=models,
         comparison=against(ScoreInterval(*saved), baseline.name) if saved else "",
         worse=bool(saved) and saved[2] < 0,
+        baseline=baseline is not None,
+        same_costs=np.allclose(
+            _relative(costs), _relative(getattr(estimate, "costs", ()) or costs)
+        ),
         rows=int(models[0].outcome.rows.sum()) if models[0].outcome else 0,
     )
+
+
+def _relative(costs: Sequence[float]) -> np.ndarray[Any, Any]:
+    return np.array(costs) / np.min(costs)
