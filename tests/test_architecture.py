@@ -280,7 +280,7 @@ LINES = {
     "(top)": 1250,
     "cli": 1690,
     "columns": 2990,
-    "drawing": 1800,
+    "drawing": 1790,
     "engines": 1160,
     "entropy": 460,
     "estimators": 4010,

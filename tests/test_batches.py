@@ -14,8 +14,8 @@ import pytest
 import scipy.sparse as sp
 from laws import assert_same_machine
 
-from extreme_entropy import EEMClassifier
-from extreme_entropy.errors import InputError, PrecisionWarning, UnseenWarning
+from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
+from extreme_entropy.errors import FewRowsWarning, InputError, PrecisionWarning, UnseenWarning
 
 N = 240
 # Types that carry the same cells: True, 0, 1, 2 and 3, as far as they can, and words.
@@ -366,3 +366,16 @@ def test_numbers_that_floats_hold_are_not_warned_about():
     new().fit(1e100 * y[:, None], y)
     new().fit(pd.DataFrame({"x": 1e100 * y}, dtype=object), y)
     new(categorical_features=["x"]).fit(pd.DataFrame({"x": 2**60 + y}), y)
+
+
+def test_first_rows_without_a_class_are_pointed_out(rng):
+    """The default's features and its first fit are drawn from rows of all classes."""
+    X, y = rng.normal(size=(600, 3)), np.repeat([0, 1], 300)
+    sorted_rows = [(X[:300], y[:300]), (X[300:], y[300:])]
+    new = ExtremeEntropyClassifier(n_landmarks=10, random_state=0)
+    with pytest.warns(FewRowsWarning, match=r"no row of class \[1\].*shuffle"):
+        new.partial_fit(*sorted_rows[0], classes=[0, 1])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        new.partial_fit(*sorted_rows[1])  # pointed out once
+        ExtremeEntropyClassifier(n_landmarks=10).partial_fit(X[::2], y[::2], classes=[0, 1])

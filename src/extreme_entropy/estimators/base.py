@@ -168,6 +168,15 @@ class EntropyClassifier(Combinable):
             begin_step(ADDING_UP, total, unit)
             summary = table.learn(feature_map, classes, n_folds)
             learned = Learned(classes, feature_map, summary)
+            absent = classes[~(summary.counts > 0).any(axis=1)]
+            if sampled.by_class is not None and len(absent):
+                warn(
+                    "The feature map is drawn from the first rows, which hold no row of class "
+                    f"{absent.tolist()}, so it may hardly tell that class from others, however "
+                    "many of its rows follow. Let the first rows hold some of every class; if "
+                    "rows are sorted by class, shuffle them.",
+                    FewRowsWarning,
+                )
         else:
             begin_step(ADDING_UP, total, unit)
             part = table.learn(known.feature_map, classes, known.summary.n_folds)
