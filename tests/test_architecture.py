@@ -283,7 +283,7 @@ LINES = {
     "drawing": 1790,
     "engines": 1160,
     "entropy": 460,
-    "estimators": 4010,
+    "estimators": 4020,
     "export": 1080,
     "features": 1550,
     "machine": 1610,
@@ -310,8 +310,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 190, 29, 12, 68),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 132, 24, 12, 50),
+        (ExtremeEntropyClassifier(random_state=0), 203, 34, 12, 84),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 149, 25, 11, 60),
     ],
     ids=["default", "paper"],
 )
