@@ -3,6 +3,7 @@
 Run by `make docs` after the build. Needs a Chromium, as tests/test_browser.py does.
 """
 
+import re
 import sys
 from functools import cache, partial
 from html.parser import HTMLParser
@@ -104,6 +105,22 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_place(page):
 def test_a_link_between_files_of_the_repository_is_one_between_pages(page, link):
     """Also where a page of the site only includes the file, and with its anchor."""
     assert link in links_of(page).links
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_an_example_draws_prints_and_warns_of_nothing(page):
+    """The build has run it, and would have failed with it; what it printed is on its page."""
+    text = (SITE / page).read_text(encoding="utf-8")
+    printed = re.findall(r'<div class="sphx-glr-script-out.*?</pre>', text, re.DOTALL)
+    assert printed, "An example prints the numbers that its text speaks of."
+    assert re.search("sphx-glr-(?:single|multi)-img", text)
+    assert [output for output in printed if "Warning" in output] == []
+
+
+def test_examples_leave_nothing_behind():
+    files = [path for path in (DOCS / "examples").glob("[!._]*/[!._]*") if path.is_file()]
+    assert [path for path in files if path.suffix not in (".py", ".rst")] == []
+    assert len(files) >= len(EXAMPLES)
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -277,9 +277,9 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 # Lines are a cost. A change that needs more raises its package's ceiling on purpose; one that needs
 # fewer lowers it.
 LINES = {
-    "(top)": 1270,
-    "cli": 1770,
-    "columns": 2970,
+    "(top)": 1250,
+    "cli": 1690,
+    "columns": 2990,
     "drawing": 1780,
     "engines": 1160,
     "entropy": 460,
@@ -289,7 +289,7 @@ LINES = {
     "machine": 1610,
     "metrics": 540,
     "moments": 940,
-    "plots": 1450,
+    "plots": 1440,
     "report": 2840,
     "selection": 1760,
     "tables": 3310,
@@ -310,8 +310,8 @@ def test_each_package_keeps_within_its_lines():
 @pytest.mark.parametrize(
     ("classifier", "functions", "files", "depth", "changes"),
     [
-        (ExtremeEntropyClassifier(random_state=0), 183, 29, 12, 63),
-        (EEMClassifier.paper(n_hidden=50, random_state=0), 131, 24, 12, 50),
+        (ExtremeEntropyClassifier(random_state=0), 187, 29, 12, 67),
+        (EEMClassifier.paper(n_hidden=50, random_state=0), 132, 24, 12, 50),
     ],
     ids=["default", "paper"],
 )

@@ -1,4 +1,4 @@
-"""The `eem` command itself: its tour, its version, its errors, and what it needs."""
+"""The `eem` command itself: its demo, its version, its errors, and what it needs."""
 
 import subprocess
 import sys
@@ -16,35 +16,20 @@ def eem(*words, code=0):
     return done.stdout + done.stderr
 
 
-def test_demo_shows_scores_beside_two_baselines_thresholds_and_probabilities(tmp_path):
-    """The tour prints everything a newcomer should see, and ends by naming the report it wrote."""
+def test_the_demo_is_three_commands_that_a_newcomer_can_repeat(tmp_path):
+    """They are shown with what they print; the last line names the report."""
     page = tmp_path / "page.html"
     shown = eem("demo", "--out", str(page))
     assert str(page) in shown.splitlines()[-1]
     written = page.read_text().rstrip()
     assert written.startswith("<!DOCTYPE html>")
     assert written.endswith("</html>")
-    for expected in ("GMean", "bal. acc.", "AUC", "LogisticRegression", "RandomForest"):
+    train, model = tmp_path / "page-train.csv", tmp_path / "page-model.eem"
+    assert f"$ eem fit {train} --target diagnosis -o {model}\n" in shown
+    for expected in ('"malignant" found', "Gradient boosting ", "The model pays.", "GMean"):
         assert expected in shown
-    assert "without refitting" in shown
-    assert "Columns that matter most" in shown
-    assert "Probabilities of one tumour of each kind" in shown
-
-
-def test_the_demos_tables_are_those_of_the_tutorial(tmp_path):
-    """Its rows, in files that the other commands read; the report is that of the same rows."""
-    (tmp_path / "tumours.csv").write_text("old")
-    shown = eem("demo", "--out", str(tmp_path / "page.html"), "--tables", str(tmp_path))
-    assert "Training rows: 178 benign and 20 malignant." in shown
-    fitted = eem(
-        *("fit", str(tmp_path / "tumours.csv"), "--target", "diagnosis", "--no-baseline"),
-        *("-o", str(tmp_path / "tumours.eem")),
-    )
-    assert '"benign": 178 rows' in fitted
-    assert '"malignant": 20 rows' in fitted
-    judged = eem("evaluate", str(tmp_path / "tumours.eem"), str(tmp_path / "new.csv"))
-    assert "199" in judged
-    assert "does not exist" in eem("demo", "--tables", str(tmp_path / "none"), code=2)
+    assert shown.count("$ eem ") == 3
+    assert "The model pays." in eem("evaluate", str(model), str(tmp_path / "page-new.csv"))
 
 
 def test_version_is_the_packages():

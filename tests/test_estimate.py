@@ -13,7 +13,7 @@ from extreme_entropy import EEMClassifier, gmean_score
 from extreme_entropy.errors import InputError
 from extreme_entropy.metrics import Outcome, by_class, recall_scores, saving
 from extreme_entropy.tables.baseline import Boosting
-from extreme_entropy.tables.estimate import Split, Stakes, estimate_outcome
+from extreme_entropy.tables.estimate import Split, Terms, estimate_outcome
 from extreme_entropy.tables.fitting import FitRequest, fit_table
 from extreme_entropy.tables.reading import open_table
 from extreme_entropy.tables.writing import write_table
@@ -76,7 +76,7 @@ def test_costs_of_the_fit_are_those_of_the_estimate(table):
             X,
             y,
             0,
-            stakes=Stakes(np.array([1.0, cost]), np.array([0.95, 0.05])),
+            terms=Terms(np.array([1.0, cost]), np.array([0.95, 0.05])),
             baseline=True,
         )
         for cost in (1.0, 200.0)

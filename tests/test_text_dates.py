@@ -17,6 +17,8 @@ from extreme_entropy.columns.date import Date
 from extreme_entropy.columns.frames import MEANT
 from extreme_entropy.columns.text_date import TextDate
 from extreme_entropy.errors import DateWarning
+from extreme_entropy.tables.fitting import FitRequest, fit_table
+from extreme_entropy.tables.reading import open_table
 
 N = 300
 FORMS = {
@@ -64,6 +66,25 @@ def test_text_gives_the_model_of_the_dates_it_holds(order, form, library):
     assert isinstance(kind_of(theirs), Date)
     np.testing.assert_array_equal(ours.predict_proba(X), theirs.predict_proba(read))
     np.testing.assert_array_equal(ours.predict_proba(read), theirs.predict_proba(read))
+
+
+@pytest.mark.parametrize(("order", "form"), [("dmy", "%d/%m/%Y"), ("mdy", "%b %d, %Y %H:%M")])
+def test_iso_dates_among_others_are_understood(order, form, tmp_path):
+    """Mixed forms of one order, in frames and files; day and month follow from all cells."""
+    dates = days()
+    forms = [dates.dt.strftime(f) for f in (form, "%Y-%m-%d %H:%M", form.replace("/", "."))]
+    texts = table(pd.Series([forms[i % 3][i] for i in range(N)]))
+    y = labels(dates)
+    classifier = fitted(texts, y)
+    assert kind_of(classifier) == TextDate(order)
+    hours = dates if "H" in form else dates.where(np.arange(N) % 3 == 1, dates.dt.floor("D"))
+    np.testing.assert_array_equal(
+        classifier.predict_proba(texts), classifier.predict_proba(table(hours))
+    )
+    texts.assign(y=y).to_csv(tmp_path / "a.csv", index=False)
+    model = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", model="eem", size=10))
+    [batch] = open_table(tmp_path / "a.csv").batches()
+    assert model.read(batch)["day"].to_pylist() == hours.tolist()
 
 
 def test_new_dates_are_dates_and_other_text_is_missing():
@@ -177,6 +198,25 @@ def test_periods_of_pandas_are_dates():
     np.testing.assert_array_equal(
         fitted(periods, y).predict_proba(periods), fitted(starts, y).predict_proba(starts)
     )
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_durations_are_seconds(library):
+    waits = pd.to_timedelta(np.arange(N) * 37 % 300, "min").to_series().reset_index(drop=True)
+    waits[::17] = pd.NaT
+    y = (waits.dt.total_seconds() > 9000).to_numpy().astype(int)
+    X = {"pandas": lambda x: x, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}[library]
+    lengths, numbers = X(table(waits)), table(waits.dt.total_seconds())
+    np.testing.assert_array_equal(
+        fitted(lengths, y).predict_proba(lengths), fitted(numbers, y).predict_proba(numbers)
+    )
+
+
+def test_the_command_names_dates_that_are_not_read_however_few_they_are(tmp_path):
+    cells = pd.Series((["2023-01-01", "2023-01-02", "later"] * N)[:N])
+    table(cells).assign(y=np.arange(N) % 2).to_csv(tmp_path / "a.csv", index=False)
+    model = fit_table(open_table(tmp_path / "a.csv"), FitRequest("y", model="eem", size=10))
+    assert any("'day' looks like dates" in note for note in model.facts.warnings)
 
 
 def test_without_pyarrow_iso_is_understood_and_other_forms_are_named(monkeypatch):

@@ -15,7 +15,7 @@ from onnxruntime import InferenceSession
 from extreme_entropy import ExtremeEntropyClassifier, load
 from extreme_entropy.cli.root import root
 from extreme_entropy.columns.category import Category
-from extreme_entropy.columns.number_text import NumberTally, form_of, number_of
+from extreme_entropy.columns.number_text import NumberTally, form_of, is_gap, number_of
 from extreme_entropy.columns.text_number import TextNumber
 from extreme_entropy.errors import NumberWarning
 from extreme_entropy.tables.model import TableModel
@@ -84,6 +84,15 @@ def test_a_number_is_read_as_it_was_written(value):
 def test_other_text_is_no_number(text):
     assert not any(form_of(text)[:2])
     assert number_of(text, "point", "") is None
+
+
+@given(st.from_regex(r"[-(<$]{0,2}\d{0,4}[.,' ]?\d{0,4}[.,]?\d{0,3}[ %)kg]{0,3}", fullmatch=True))
+def test_a_cell_is_counted_as_a_number_if_it_is_read_as_one(text):
+    form = form_of(text.strip())
+    for decimal in ("point", "comma"):
+        for unit in ("", "$", "%"):
+            counted = form.fits(decimal, unit) or is_gap(text.strip())
+            assert (number_of(text, decimal, unit) is not None) == counted
 
 
 @pytest.mark.parametrize("form", FORMS)

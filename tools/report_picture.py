@@ -83,7 +83,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, sync_playwright() as driver:
         folder = Path(name)
         demo = folder / "demo.html"
-        subprocess.run([*EEM, "demo", "--out", demo], check=True, stdout=subprocess.DEVNULL)
+        words = [*EEM, "demo", "--out", demo.name]
+        subprocess.run(words, check=True, cwd=folder, stdout=subprocess.DEVNULL)
         rare = report(folder, (payments, 10_000, 6_000), "fraud", "--cost", "yes=100")
         classes = report(folder, (trees, 1_500, 2_500), "species")
         tiny = report(folder, (patients, 22, 60), "ill")

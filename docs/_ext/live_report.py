@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from sphinx.application import Sphinx
@@ -11,9 +13,10 @@ from sphinx.application import Sphinx
 
 def write_report(app: Sphinx, exception: Exception | None) -> None:
     if exception is None and app.builder.name == "html":
-        report = Path(app.outdir) / "report.html"
-        demo = [sys.executable, "-m", "extreme_entropy", "demo", "--out", str(report)]
-        subprocess.run(demo, check=True, stdout=subprocess.DEVNULL)
+        demo = [sys.executable, "-m", "extreme_entropy", "demo", "--out", "report.html"]
+        with tempfile.TemporaryDirectory() as folder:  # tables and a model come with it
+            subprocess.run(demo, check=True, cwd=folder, stdout=subprocess.DEVNULL)
+            shutil.copy(Path(folder, "report.html"), app.outdir)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:

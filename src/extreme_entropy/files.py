@@ -18,30 +18,9 @@ from .errors import InputError
 def written_whole(path: str | Path, *, durable: bool = False) -> Iterator[Path]:
     """A new file beside `path`, which takes its place if the block ends without an error.
 
-    Parameters
-    ----------
-    path : path-like
-        Where the file belongs. An existing file is replaced at once, or left as it was; the new one
-        has its permissions. A symbolic link stays, and the file it points to is replaced.
-    durable : bool, default=False
-        Force file and folder to the disk, so that not even a power cut leaves half of it.
-
-    Yields
-    ------
-    Path
-        An empty file to write to, with the permissions of any newly created file, or private as
-        long as it is written if it replaces another.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from extreme_entropy.files import written_whole
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with written_whole(Path(folder, "a.txt")) as temporary:
-    ...         _ = temporary.write_text("all of it")
-    ...     Path(folder, "a.txt").read_text()
-    'all of it'
+    An existing file is replaced at once, or left as it was; the new one has its permissions, and is
+    private as long as it is written. A symbolic link stays, and the file it points to is replaced.
+    With `durable`, file and folder are forced to the disk: not even a power cut leaves half of it.
     """
     path = Path(path)
     _refuse_devices(path)

@@ -72,9 +72,7 @@ Examples:
     help="Estimate on whole groups, such as all rows of a patient. The model does not learn from "
     "COLUMN, unless --text, --number, --category or --date names it.",
 )
-@click.option(
-    "--no-baseline", is_flag=True, help="Do not estimate gradient boosting on the same rows."
-)
+@click.option("--no-baseline", is_flag=True, help="Do not compare with gradient boosting.")
 @click.option(
     "--size",
     type=click.IntRange(1),
@@ -111,9 +109,9 @@ def fit(
     """Fit a model to the table TRAIN.
 
     TRAIN is a CSV, TSV, Excel, Parquet, Arrow or Feather file, a folder of such files, or - for CSV
-    from standard input. Columns may hold numbers, dates or text, and values may be missing. How
-    well the model predicts rows it has not learnt is estimated on a sample, beside gradient
-    boosting.
+    from standard input. Columns may hold numbers, dates or text, and values may be missing. Some
+    rows are held out to estimate how good the model is, and whether it pays, compared with gradient
+    boosting on the same rows.
     """
     from ..tables.fitting import fit_like, fit_table
     from ..tables.reading import open_table

@@ -93,7 +93,9 @@ def costs_line(
     if len(set(costs)) == 1:
         return "Costs: every mistake costs the same."
     if not stated:
-        return "Costs: none were given, so all classes count alike: the rarer, the dearer to miss."
+        return (
+            "Costs: none were given, so all classes count alike: the rarer, the costlier to miss."
+        )
     listed = [f"{quoted(n)} {amount(c)}" for n, c in zip(names, costs, strict=True) if c != 1]
     more = rest(len(listed) - 8)
     return f"Costs of missing a row: {', '.join(listed[:8])}{more}, others 1."

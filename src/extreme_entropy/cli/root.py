@@ -50,12 +50,13 @@ def one_line_errors() -> Iterator[None]:
         except KeyboardInterrupt as error:
             raise click.ClickException("Interrupted; no file was written or changed.") from error
         except click.UsageError as error:
-            if "unexpected extra argument" in error.message:
-                error.message += (
-                    ". An option takes one value; repeat the option to give more. Put a name with "
-                    "spaces in quotes."
-                )
-            raise
+            if "unexpected extra argument" not in error.message:
+                raise
+            raise click.UsageError(
+                f"{error.message}. An option takes one value; repeat the option to give more. Put "
+                "a name with spaces in quotes.",
+                error.ctx,
+            ) from error
         except (click.ClickException, click.exceptions.Exit, click.Abort):
             raise
         except Exception as error:

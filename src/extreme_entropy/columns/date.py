@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
@@ -90,6 +90,15 @@ class Date(ColumnKind):
     @classmethod
     def fit(cls, columns: list[int], seen: Seen) -> list[EncodedPart]:
         return [_fit_date(j, seen.sample[:, j], seen.typical[j]) for j in columns]
+
+
+def order_of(fits: Mapping[str, int], *, dotted: bool) -> str:
+    """The order of year, month and day in which most cells are dates.
+
+    Of equals it is that with the year first, and that with the day first only where dots separate.
+    """
+    usual = ("ymd", *(("dmy", "mdy") if dotted else ("mdy", "dmy")))
+    return max(usual, key=lambda order: fits.get(order, 0))
 
 
 def _iso_dates(labels: Sequence[Any]) -> Array | None:

@@ -4,7 +4,8 @@
     dmy   30.09.1990, 30/9/1990 14:05, 30-Sep-1990
     mdy   9/30/1990 0:00:00, 09-30-1990 2:05 PM, Sep 30, 1990
 
-A cell such as 5/6/1990 could be of two orders; the other cells of its column decide. Years of two
+The year first is understood in each order, since nobody writes year, day and month. A cell such as
+5/6/1990 could be of two orders; the other cells of its column decide. Years of two
 digits are read as POSIX does (69 is 1969, 68 is 2068), and only where a column is said to hold
 dates.
 """
@@ -22,7 +23,7 @@ from .date import SHAPE
 
 Array = np.ndarray[Any, Any]
 
-ORDERS = ("ymd", "dmy", "mdy")  # where several fit: the first, and dmy only where dots separate
+ORDERS = ("ymd", "dmy", "mdy")
 MONTHS = [
     *("january", "february", "march", "april", "may", "june", "july", "august"),
     *("september", "october", "november", "december"),
@@ -98,6 +99,8 @@ def date_cells(texts: pa.Array) -> DateCells:
             where=day_first,
         ),
     }
+    for order in ("dmy", "mdy"):
+        values[order] = np.where(year_first, values["ymd"], values[order])
     return DateCells(values, short, valid & truth(pc.equal(part["sign"], ".")))
 
 

@@ -18,6 +18,7 @@ numbers with a few codes among them, such as 98121-3032 among zip codes, are tex
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -35,21 +36,25 @@ MISSING = (
 )
 INFINITE = re.compile(r"(?i)[+-]?(inf(inity)?|nan)")
 SYMBOL = r"[$\xa2-\xa5\u20a0-\u20c0]"  # of a currency
-BETWEEN = r"'\u2019\xa0\u202f"  # thousands, beside the comma or the point
+SEPARATORS = "'\u2019\xa0\u202f"  # of thousands, beside the comma or the point
 CELL = re.compile(
     r"(?P<open>\()?(?P<bound>[<>≤≥~≈]=?)?\s?(?P<sign>[-−+])?\s?"
     rf"(?P<before>{SYMBOL})?\s?(?P<second>[-−+])?"
-    rf"(?P<digits>\d[\d.,{BETWEEN}]*|[.,]\d+)(?P<power>[eE][-+]?\d+)?"
+    rf"(?P<digits>\d[\d.,{SEPARATORS}]*|[.,]\d+)(?P<power>[eE][-+]?\d+)?"
     rf"\s?(?P<after>[%‰]|{SYMBOL}|(?<=\s)[^\W\d_]{{1,10}})?(?P<close>\))?"
 )
 WHOLE = r"(?:[1-9]\d{{0,2}}(?P<between>[{signs}])\d{{3}}(?:(?P=between)\d{{3}})*|\d*)"
 DIGITS = {
-    "point": re.compile(WHOLE.format(signs="," + BETWEEN) + r"(?:\.\d*)?"),
-    "comma": re.compile(WHOLE.format(signs="." + BETWEEN) + r"(?:,\d*)?"),
+    "point": re.compile(WHOLE.format(signs="," + SEPARATORS) + r"(?:\.\d*)?"),
+    "comma": re.compile(WHOLE.format(signs="." + SEPARATORS) + r"(?:,\d*)?"),
 }
 PLAIN = {
     "point": re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"),
     "comma": re.compile(r"[+-]?(\d+,?\d*|,\d+)([eE][+-]?\d+)?"),
+}
+AS_PYTHON = {
+    "point": str.maketrans("", "", "," + SEPARATORS),
+    "comma": str.maketrans(",", ".", "." + SEPARATORS),
 }
 
 
@@ -86,17 +91,24 @@ NO_NUMBER, WHOLE_NUMBER, FRACTION = Form(), Form("plain", "plain", whole=True), 
 
 def is_gap(text: str) -> bool:
     """Whether a text says that there is no number."""
-    return text in MISSING or INFINITE.fullmatch(text) is not None
+    return text in MISSING or (len(text) < 10 and INFINITE.fullmatch(text) is not None)
+
+
+def _matched(text: str) -> tuple[re.Match[str], str, str] | None:
+    """The parts of a text that may be a number, with its digits and its unit."""
+    match = CELL.fullmatch(text)
+    if match is None or bool(match["open"]) != bool(match["close"]):
+        return None
+    if (match["sign"] and match["second"]) or (match["before"] and match["after"]):
+        return None
+    return match, match["digits"].rstrip("\xa0\u202f"), match["before"] or match["after"] or ""
 
 
 def form_of(text: str) -> Form:
     """How a text writes a number."""
-    match = CELL.fullmatch(text)
-    if match is None or bool(match["open"]) != bool(match["close"]):
+    if (parts := _matched(text)) is None:
         return NO_NUMBER
-    if (match["sign"] and match["second"]) or (match["before"] and match["after"]):
-        return NO_NUMBER
-    digits = match["digits"].rstrip("\xa0\u202f")
+    _, digits, unit = parts
     fits = {
         decimal: ("plain" if PLAIN[decimal].fullmatch(text) else "marked")
         if pattern.fullmatch(digits)
@@ -105,7 +117,6 @@ def form_of(text: str) -> Form:
     }
     if not any(fits.values()):
         return NO_NUMBER
-    unit = match["before"] or match["after"] or ""
     return Form(**fits, unit=unit, whole=text.isascii() and text.isdigit())
 
 
@@ -113,15 +124,13 @@ def number_of(text: str, decimal: str, unit: str) -> float | None:
     """The number that a text is, NaN if it says that there is none, and None if it is another."""
     text = text.strip()
     if is_gap(text):
-        return np.nan
-    match = CELL.fullmatch(text)
-    if match is None or not form_of(text).fits(decimal, unit):
+        return math.nan
+    parts = _matched(text)
+    if parts is None or parts[2] not in ("", unit) or not DIGITS[decimal].fullmatch(parts[1]):
         return None
-    sign = "." if decimal == "point" else ","
-    whole, _, fraction = match["digits"].partition(sign)
-    digits = re.sub(r"\D", "", whole) + "." + re.sub(r"\D", "", fraction)
-    value = float(digits + (match["power"] or ""))
-    value = value if np.isfinite(value) else np.nan
+    match, digits, _ = parts
+    value = float(digits.translate(AS_PYTHON[decimal]) + (match["power"] or ""))
+    value = value if math.isfinite(value) else math.nan
     negative = match["open"] or {match["sign"], match["second"]} & {"-", "−"}
     return -value if negative else value
 

@@ -23,10 +23,12 @@ import pyarrow.compute as pc
 
 from ..errors import InputError
 from .cells import LARGE
+from .date import order_of
 from .date_text import ORDERS, date_cells, look_like_dates, truth
 from .kinds import kind_called
 from .number_text import NumberReading, NumberTally
 from .text import NUMBER, Column
+from .text_date import SETTINGS as DATES
 from .unused import FILE_RULES, ONLY_NUMBERS
 
 Array = np.ndarray[Any, Any]
@@ -38,11 +40,9 @@ FIRST = {"dmy": "the day first", "mdy": "the month first"}
 
 @dataclass(frozen=True)
 class RecognitionSettings:
-    """From how many cells on a column of text is of a kind."""
+    """What is kept of the cells of a column."""
 
     most_counted: int = 10_000  # different cells that are counted
-    several: int = 20  # different cells; of fewer, dates with a stray word are categories
-    mostly: float = 0.9  # of the cells: a column of dates, the others being strays
 
 
 SETTINGS = RecognitionSettings()
@@ -256,7 +256,7 @@ class FileColumn:
         if kind in ("text", "category"):
             return Column(self.name, kind, by_words=self.asked.by_words), ""
         if kind == "date" and not order:
-            order = max(ORDERS, key=lambda order: self.fits[order])
+            order = self._order
             note = self._note_on_order(order)
         reading = self.numbers.best(commas=self.decimal_commas)
         column = Column(self.name, kind, _but_iso(order), lenient=True)
@@ -288,31 +288,30 @@ class FileColumn:
         name, spelt = self.name, self.type is not None
         if not self.present:
             return Column(name, "text" if spelt else "number"), ""
-        kinds = {kind for kind, n in self.fits.items() if n == self.present}
         reading = self.numbers.reading(len(self.values), commas=self.decimal_commas, spelt=spelt)
         is_read = reading is not None and reading.is_read
         if reading is not None and is_read and not reading.strays:
             note = reading.told(name)
             note = f"{note} To read it as text: {self._option('text')}" if note else ""
             return self._as_numbers(reading), note or self._note_on_zeros()
-        if "boolean" in kinds and not spelt:
+        if self.fits["boolean"] == self.present and not spelt:
             return Column(name, "boolean"), ""
-        order = self._order_of(kinds) or max(ORDERS, key=lambda order: self.fits[order])
-        if order in kinds:
+        order = self._order
+        if self.fits[order] == self.present:
             return Column(name, "date", _but_iso(order)), self._note_on_order(order)
         if reading is not None and is_read:
             note = f"{reading.told(name)} To read the column as text: {self._option('text')}"
             return self._as_numbers(reading), note
-        if len(self.values) > SETTINGS.several:
-            if self.fits[order] >= SETTINGS.mostly * self.present:
-                note = f"{self._note_on_strays(order)} To read the column as text: "
-                column = Column(name, "date", _but_iso(order), lenient=True)
-                return column, note + self._option("text")
-            if self.fits["looks like a date"] >= SETTINGS.mostly * self.present:
-                return Column(name, "text"), (
-                    f"Column {name!r} looks like dates ({_shown(self.values.example)}), but is "
-                    f"read as text. To read it as dates: {self._option('date')}"
-                )
+        many = len(self.values) > DATES.several
+        if many and self.fits[order] >= DATES.mostly * self.present:
+            note = f"{self._note_on_strays(order)} To read the column as text: "
+            column = Column(name, "date", _but_iso(order), lenient=True)
+            return column, note + self._option("text")
+        if self.fits["looks like a date"] > self.present / 2:
+            return Column(name, "text"), (
+                f"Column {name!r} looks like dates ({_shown(self.values.example)}), but is read as "
+                f"text. To read it as dates: {self._option('date')}"
+            )
         note = (
             f"{reading.told(name)} The column is read as text. To read it as numbers, and such "
             f"cells as missing: {self._option('number')}"
@@ -321,11 +320,9 @@ class FileColumn:
         )
         return Column(name, "text"), note
 
-    def _order_of(self, kinds: set[str]) -> str:
-        """Of these, the order of day and month in which cells are dates, if there is one."""
-        if {"dmy", "mdy"} <= kinds and not self.fits["dotted"]:
-            return "mdy"
-        return next((order for order in ORDERS if order in kinds), "")
+    @property
+    def _order(self) -> str:
+        return order_of(self.fits, dotted=self.fits["dotted"] > 0)
 
     def _reason_to_drop(self, column: Column, missing: int) -> str:
         """Why a model cannot use the column; empty if it can."""

@@ -18,7 +18,7 @@ import numpy as np
 
 from ..shapes import OneOf
 from .cells import Cells, ValueProfile, local_time, seconds
-from .date import SHAPE, Date, EncodedDate, iso_time
+from .date import SHAPE, Date, EncodedDate, iso_time, order_of
 from .kind import ColumnKind
 
 Array = np.ndarray[Any, Any]
@@ -79,9 +79,8 @@ def dates_among(profile: ValueProfile) -> ReadDates | None:
     texts, times = list(profile.counts), np.array(list(profile.counts.values()))
     read = {order: _dates(texts, order) for order in _orders()}
     n = {order: int(times[~np.isnat(dates)].sum()) for order, dates in read.items()}
-    # Of two orders that fit as well, the day first only where dots separate.
     dotted = any("." in text for text in texts[: SETTINGS.looked_at])
-    order = max(n, key=lambda order: (n[order], order == ("dmy" if dotted else "mdy")))
+    order = order_of(n, dotted=dotted)
     strays = np.isnat(read[order])
     if n[order] < (1.0 if len(texts) <= SETTINGS.several else SETTINGS.mostly) * times.sum():
         return None

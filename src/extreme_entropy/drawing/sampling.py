@@ -127,7 +127,7 @@ def sample_rows(
         while (narrower := _among_most(table, among, settings)) is not None:
             among = HashedSample(narrower, table.sample(narrower, best.sample.k))
         best = _finer(best, among, settings)
-    return HashedSample(best.content, best.sample.first(k))
+    return HashedSample(best.content, replace(best.sample.at(slice(k)), k=k))
 
 
 def _check_widths(stats: ColumnStats) -> None:

@@ -150,8 +150,9 @@ def _warn_of_dates(
         if found is None and (example := look_like_dates(column)):
             warn(
                 f"Column {name!r} looks like dates, such as {example!r}, but is not read as dates: "
-                "too few of its cells are in one order of year, month and day, or pyarrow is not "
-                "installed. Convert it to dates, or name it in `categorical_features`.",
+                "too few of its cells are dates in one order, with a year of four digits, or "
+                "pyarrow is not installed. Convert it to dates, or name it in "
+                "`categorical_features`.",
                 DateWarning,
             )
         elif found is not None and found.strays:

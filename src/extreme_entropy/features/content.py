@@ -10,7 +10,7 @@ most rows, so that they would seem to be repetitions, bins are finer.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
@@ -125,10 +125,6 @@ class RowSample:
 
     def __add__(self, other: RowSample) -> RowSample:
         return self.with_rows(other.hashes, other.rows, other.counts)
-
-    def first(self, k: int) -> RowSample:
-        """The sample of a smaller k."""
-        return replace(self.at(slice(k)), k=k)
 
     def at(self, chosen: Any) -> RowSample:
         """Some of the rows."""

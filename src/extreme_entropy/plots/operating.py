@@ -218,20 +218,7 @@ class OperatingDisplay:
         return self
 
     def plot_panel(self, panel: Panel, ax: Axes) -> tuple[Line2D, Line2D]:
-        """Draw one of the panels.
-
-        Parameters
-        ----------
-        panel : {"roc", "precision_recall", "reliability"}
-            Which.
-        ax : matplotlib Axes
-            Where to.
-
-        Returns
-        -------
-        tuple of (matplotlib Line2D, matplotlib Line2D)
-            The curve, and the mark of the operating point.
-        """
+        """Draw one of the panels: its curve, and the mark of the operating point."""
         draw = {
             "roc": self._draw_roc,
             "precision_recall": self._draw_precision,

@@ -96,7 +96,7 @@ def collect(
     labels, values = sample.kept()
     row_labels, rows = drawn.kept()
     known = evaluation.counts if classifier.trained_on is None else classifier.trained_on
-    rare = to_be_found(known[:2]) or 0
+    rare = to_be_found(known.tolist()) or 0
     return Evidence(evaluation, labels, values, rows, row_labels, telling.chosen(rare), rare)
 
 

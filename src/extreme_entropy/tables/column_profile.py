@@ -22,7 +22,7 @@ Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
-class ProfileSettings:
+class ComparisonSettings:
     """How much is kept of each column."""
 
     ranges: int = 10
@@ -30,7 +30,7 @@ class ProfileSettings:
     columns: int = 500  # of a wider table nothing is kept
 
 
-SETTINGS = ProfileSettings()
+SETTINGS = ComparisonSettings()
 
 
 @dataclass(frozen=True)
@@ -114,9 +114,10 @@ class Drift:
         for name, before in self._profiles.items():
             was = np.append(before.counts, before.missing)
             now = np.append(self._counts[name], self._missing[name])
-            shares = before.missing / max(1, before.rows), now[-1] / max(1.0, now.sum())
+            share = self._missing[name] / max(1.0, float(now.sum()))
+            missing = before.missing / max(1, before.rows)
             drift = stability_index(was, now)
-            changes.append(ColumnChange(name, before.typical, *map(float, shares), drift))
+            changes.append(ColumnChange(name, before.typical, missing, share, drift))
         return sorted(changes, key=lambda change: -change.drift)
 
 

@@ -71,7 +71,7 @@ class Split:
 
 
 @dataclass(frozen=True)
-class Stakes:
+class Terms:
     """What mistakes cost and how frequent classes are, for labels in increasing order."""
 
     costs: Array  # of missing a row of each class
@@ -79,7 +79,7 @@ class Stakes:
     stated: bool = True  # else classes count alike, and a classifier decides so by itself
 
     @classmethod
-    def balanced(cls, counts: Array) -> Stakes:
+    def balanced(cls, counts: Array) -> Terms:
         """No costs are stated: a class costs the more, the rarer it is."""
         return cls(counts.max() / counts, counts / counts.sum(), stated=False)
 
@@ -106,7 +106,7 @@ def estimate_outcome(
     y: Array,
     seed: int,
     *,
-    stakes: Stakes | None = None,
+    terms: Terms | None = None,
     split: Split | None = None,
     baseline: bool = False,
     progress: bool = False,
@@ -119,7 +119,7 @@ def estimate_outcome(
     """
     split, settings = split or Split(), settings or EstimateSettings()
     classes, labels, counts = np.unique(y, return_inverse=True, return_counts=True)
-    stakes = stakes or Stakes.balanced(counts)
+    terms = terms or Terms.balanced(counts)
     if (counts >= FEWEST_JUDGED).sum() < 2:
         return f"two classes need {FEWEST_JUDGED} rows or more, to be held out in turn"
     folds = list(_folds(labels, split, seed, settings))
@@ -145,14 +145,14 @@ def estimate_outcome(
     ours, theirs = np.full((2, len(y)), -1)
     for learnt, out in steps("this model"):
         fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        ours[out] = stakes.decide(fitted, X.take(out), classes)
-    for learnt, out in steps(boosting.name) if boosting else ():
-        weights = stakes.costs * stakes.shares
-        theirs[out] = boosting.decisions(learnt, labels, out, weights)
+        ours[out] = terms.decide(fitted, X.take(out), classes)
+    if boosting:
+        for learnt, out in steps(boosting.name):
+            theirs[out] = boosting.decisions(learnt, labels, out, terms.costs * terms.shares)
     rows = np.flatnonzero((ours >= 0) & judged[labels])
-    held = _HeldOut(labels[rows], split.take(rows), stakes, judged)
+    held = _HeldOut(labels[rows], split.take(rows), terms, judged)
     result = held.result(ours[rows])
-    best = Outcome(np.array(result["confusion"]), stakes.matrix, stakes.shares).cheapest_constant
+    best = Outcome(np.array(result["confusion"]), terms.matrix, terms.shares).cheapest_constant
     return HeldOutEstimate(
         **result,
         folds=len(folds),
@@ -160,9 +160,9 @@ def estimate_outcome(
         split=split.how,
         column=split.column,
         held_out=int(held_out.sum()),
-        costs=tuple(stakes.costs.tolist()),
-        shares=tuple(stakes.shares.tolist()),
-        stated=stakes.stated,
+        costs=tuple(terms.costs.tolist()),
+        shares=tuple(terms.shares.tolist()),
+        stated=terms.stated,
         saved=held.saved(ours[rows], np.full(len(rows), best)),
         baseline=BaselineEstimate(
             boosting.name,
@@ -180,7 +180,7 @@ class _HeldOut:
 
     labels: Array  # positions
     split: Split
-    stakes: Stakes
+    terms: Terms
     judged: Array  # whether a class counts
 
     def result(self, predicted: Array) -> dict[str, Any]:
@@ -204,7 +204,7 @@ class _HeldOut:
     def saved(self, ours: Array, theirs: Array) -> tuple[float, ...]:
         """What a row costs less than by other predictions, and the ends of its interval."""
         groups = self.split.values if self.split.how == "group" else None
-        costs, shares = self.stakes.matrix, self.stakes.shares
+        costs, shares = self.terms.matrix, self.terms.shares
         interval = saving(self.labels, ours, theirs, costs, shares, groups=groups)
         return tuple(end or 0.0 for end in (interval.value, interval.low, interval.high))
 

@@ -30,7 +30,7 @@ from ..progress import ADDING_UP, begin_step, expect, steps_shown
 from ..versions import installed_versions
 from .column_profile import profiles_of
 from .costs import Priors, by_text, costs_by_label, priors_by_label
-from .estimate import EstimateSettings, Split, Stakes, estimate_outcome
+from .estimate import EstimateSettings, Split, Terms, estimate_outcome
 from .hints import hints
 from .labels import check_classes
 from .model import FitFacts, LabelledRows, TableModel
@@ -169,7 +169,7 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
         X.take(rows),
         y[rows],
         request.seed,
-        stakes=_stakes(sampled, request),
+        terms=_terms(sampled, request),
         split=sampled.split.take(rows),
         baseline=request.baseline,
         progress=request.progress,
@@ -203,18 +203,18 @@ def _empty_model(sampled: _SampledTable, request: FitRequest) -> TableModel:
     return TableModel(drawing.twin(), sampled.columns, request.target, profiled.label_kind, facts)
 
 
-def _stakes(sampled: _SampledTable, request: FitRequest) -> Stakes:
+def _terms(sampled: _SampledTable, request: FitRequest) -> Terms:
     """The costs and class frequencies that the model is to decide by."""
     counts, labels = sampled.profile.counts, sampled.profile.classes.tolist()
     if not (sampled.costs or request.priors):
-        return Stakes.balanced(counts)
+        return Terms.balanced(counts)
     shares = counts / counts.sum()
     if isinstance(sampled.priors, dict):
         shares = np.array([sampled.priors[label] for label in labels])
     elif sampled.priors == "balanced":
         shares = np.full(len(labels), 1 / len(labels))
     costs = sampled.costs or {}
-    return Stakes(np.array([costs.get(label, 1.0) for label in labels]), shares)
+    return Terms(np.array([costs.get(label, 1.0) for label in labels]), shares)
 
 
 def _with_notes(fitted: TableModel, notes: Sequence[str]) -> TableModel:

@@ -31,7 +31,7 @@ from ..baselines import Given, make, missing
 from ..datasets.field import FIELDS, is_aside, load_field, names_of
 from ..places import DOCS
 from ..store import Row, add_run, runs
-from .field_checks import MIXED, checked
+from .field_checks import MIXED, PARTS, checked
 from .field_page import FRONT_PAGES, OURS, pictures, render, with_table
 from .tables import TEST, ForTrees, echoed
 
@@ -169,7 +169,12 @@ def warm_up(models: tuple[str, ...]) -> None:
 @click.option("--label", help="Added to the name of ours, to tell its versions apart.")
 @click.option("--table", "names", multiple=True, type=click.Choice(list(FIELDS)))
 @click.option("--missing", "only_missing", is_flag=True, help="Only what has no row yet.")
-@click.option("--checks", is_flag=True, help="Only calibration, importances and seeds.")
+@click.option(
+    *("--check", "checks"),
+    multiple=True,
+    type=click.Choice(list(PARTS)),
+    help="Only this check on mixed tables; may be repeated.",
+)
 @click.option("--render", "only_render", is_flag=True, help="Only make the page from the rows.")
 def field(
     half: str,
@@ -177,7 +182,7 @@ def field(
     label: str | None,
     names: tuple[str, ...],
     only_missing: bool,
-    checks: bool,
+    checks: tuple[str, ...],
     only_render: bool,
 ) -> None:
     """Score and time ours and others on a hundred tables: docs/field.md and the front pages' table.
@@ -187,7 +192,9 @@ def field(
     if checks:
         predicting = {model: partial(probabilities_of, model) for model in CHECKED}
         tables = names or MIXED
-        add_run("field_checks", (echoed(row) for n in tables for row in checked(n, predicting)))
+        add_run(
+            "field_checks", (echoed(row) for n in tables for row in checked(n, checks, predicting))
+        )
     elif not only_render:
         models = tuple(m for m in models or MODELS if not MODELS[m][0] or not missing(MODELS[m][0]))
         done = {

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import Any
 
@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 from extreme_entropy import ExtremeEntropyClassifier
 
 from ..datasets.field import load_field
-from ..store import Row, newest, rows_of
+from ..store import Row, Run, rows_of, runs
 from .markdown import cell
 from .tables import TEST, rows_at_most
 
@@ -46,21 +46,23 @@ def calibration_error(y: Array, p: Array, bins: int = BINS) -> float:
     return float(sum(gaps) / len(y))
 
 
-def checked(name: str, models: dict[str, Any]) -> Iterator[Row]:
-    """All rows of a table; `models` make predictions of a split."""
+def checked(name: str, checks: Sequence[str], models: dict[str, Any]) -> Iterator[Row]:
+    """The rows of a table for some checks; `models` make predictions of a split."""
     X, y = rows_at_most(*load_field(name), MOST_ROWS)
     about = {"dataset": name, "rows": len(y), "columns": X.shape[1]}
     for split in range(SPLITS):
         parts = train_test_split(X, y, test_size=TEST, stratify=y, random_state=split)
-        for model, predict in models.items():
+        for model, predict in models.items() if "calibration" in checks else ():
             p = predict(split, *parts[:3])
             yield {
                 **{"check": "calibration", **about, "split": split, "model": model},
                 "calibration_error": round(calibration_error(parts[3], p), 5),
                 "log_loss": round(log_loss(parts[3], np.clip(p, TINY, 1 - TINY)), 5),
             }
-        yield {"check": "importances", **about, "split": split, **agreement(split, *parts)}
-    yield {"check": "seeds", **about, **of_seeds(*parts)}
+        if "importances" in checks:
+            yield {"check": "importances", **about, "split": split, **agreement(split, *parts)}
+    if "seeds" in checks:
+        yield {"check": "seeds", **about, **of_seeds(*parts)}
 
 
 def ours(seed: int, X: Any, y: Array) -> Any:
@@ -124,16 +126,30 @@ def of_seeds(X: Any, X_test: Any, y: Array, y_test: Array) -> Row:
 
 def sections() -> list[str]:
     """What docs/field.md says of the newest rows; nothing where there are none."""
-    rows = rows_of(newest("field_checks", by="dataset"))
-    if not rows:
+    rows = {check: latest(check) for check in PARTS}
+    if not all(rows.values()):
         return []
-    return [
-        *INTRODUCTION.splitlines(),
-        "",
-        *calibration([row for row in rows if row["check"] == "calibration"]),
-        *importances([row for row in rows if row["check"] == "importances"]),
-        *seeds([row for row in rows if row["check"] == "seeds"]),
+    parts = [line for check, part in PARTS.items() for line in part(rows_of(rows[check]))]
+    measured = {
+        f"- {check}: commit {run.facts['commit']}, {run.facts['run'][:10]}": None
+        for check in PARTS
+        for run in rows[check]
+    }
+    return [*INTRODUCTION.splitlines(), "", *measured, "", *parts]
+
+
+def latest(check: str) -> list[Run]:
+    """The newest rows of a check, for each table."""
+    of_check = [
+        Run(run.facts, [row for row in run.rows if row["check"] == check])
+        for run in runs("field_checks")
     ]
+    last = {row["dataset"]: i for i, run in enumerate(of_check) for row in run.rows}
+    kept = [
+        Run(run.facts, [row for row in run.rows if last[row["dataset"]] == i])
+        for i, run in enumerate(of_check)
+    ]
+    return [run for run in kept if run.rows]
 
 
 def _lines(heads: list[str], lines: dict[str, list[str]]) -> list[str]:
@@ -188,6 +204,7 @@ def seeds(rows: list[Row]) -> list[str]:
     return ["### What another seed changes", "", *_lines(heads, lines), ""]
 
 
+PARTS = {"calibration": calibration, "importances": importances, "seeds": seeds}
 FORMS = (".4f", ".4f", ".4f", ".2f", ".2f", ".2f")
 
 INTRODUCTION = f"""## Calibration, importances and seeds on mixed tables

@@ -149,12 +149,13 @@ def of_trees(X: Any, X_test: Any, y: Array, seed: int) -> Array:
     known = X.columns[X.notna().any()]
     trees = ForTrees().fit(X[known])
     frames = [trees.transform(frame[known]) for frame in (X, X_test)]
-    texts = [name for name in trees.left_out_ if X[name].str.split().str.len().mean() > WORDS]
+    words = {name: X[name].astype(str).str.split().str.len().mean() for name in trees.left_out_}
+    texts = [name for name, mean in words.items() if mean > WORDS]
     for name in texts:
-        words = make_pipeline(TfidfVectorizer(), TruncatedSVD(COMPONENTS, random_state=seed))
-        words.fit(X[name].fillna(""))
+        parts = make_pipeline(TfidfVectorizer(), TruncatedSVD(COMPONENTS, random_state=seed))
+        parts.fit(X[name].fillna(""))
         for i, rows in enumerate((X, X_test)):
-            values = words.transform(rows[name].fillna(""))
+            values = parts.transform(rows[name].fillna(""))
             for j in range(COMPONENTS):
                 frames[i][f"{name} {j}"] = values[:, j]
     for frame in frames:
@@ -232,6 +233,8 @@ def same_reading(rows: list[Row]) -> list[str]:
         f"{alike} of {len(rows)} tables. `polars.read_csv` refuses {', '.join(whole) or 'none'} "
         "unless `infer_schema_length=None`.",
         "",
+        *CAUSES.splitlines(),
+        "",
         "| table | columns of the file read otherwise: in a frame, in a file "
         "| largest difference of a probability |",
         "|---|---|---|",
@@ -241,6 +244,12 @@ def same_reading(rows: list[Row]) -> list[str]:
         lines.append(f"| {row['dataset']} | {told or 'none'} | {row['file_largest']:.1e} |")
     return [*lines, ""]
 
+
+CAUSES = """`eem fit` leaves identifiers and columns with one value out before rows are hashed,
+so that other rows are sampled: the model is another draw, as with another seed. Dates come as dates
+from a file and as text from `read_csv`; they become the same numbers, but in another order of
+columns, which changes the last digits of a sum. In loan-rate the cells of the file are also
+stripped of spaces, which joins categories that a frame keeps apart."""
 
 INTRODUCTION = f"""## As they are read
 

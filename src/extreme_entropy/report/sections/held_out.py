@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...metrics import Outcome, ScoreInterval
@@ -42,7 +43,7 @@ def held_out(subject: Subject) -> HeldOutContent | None:
         for name, guess in [("This model", estimate)]
         + ([(baseline.name, baseline)] if baseline else [])
     ]
-    saved = getattr(baseline, "saved", ())
+    saved: Sequence[float] = getattr(baseline, "saved", ())
     return HeldOutContent(
         models=models,
         comparison=against(ScoreInterval(*saved), baseline.name) if saved else "",
