@@ -289,7 +289,7 @@ LINES = {
     "machine": 1610,
     "metrics": 540,
     "moments": 940,
-    "plots": 1440,
+    "plots": 1450,
     "report": 2860,
     "selection": 1760,
     "tables": 3310,

@@ -218,7 +218,20 @@ class OperatingDisplay:
         return self
 
     def plot_panel(self, panel: Panel, ax: Axes) -> tuple[Line2D, Line2D]:
-        """Draw one of the panels: its curve, and the mark of the operating point."""
+        """Draw one of the panels: its curve, and the mark of the operating point.
+
+        Parameters
+        ----------
+        panel : {"roc", "precision_recall", "reliability"}
+            Which curve.
+        ax : matplotlib Axes
+            Where to draw it.
+
+        Returns
+        -------
+        tuple of (Line2D, Line2D)
+            The curve and the mark.
+        """
         draw = {
             "roc": self._draw_roc,
             "precision_recall": self._draw_precision,
