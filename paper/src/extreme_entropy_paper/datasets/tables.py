@@ -180,9 +180,10 @@ def read_table(package: str, item: str) -> Any:
 
 def with_types(frame: Any, codes: Sequence[str], dates: Sequence[str]) -> Any:
     """The frame with each column as what it holds."""
-    return frame.assign(
-        **{name: typed(frame[name], name in codes, name in dates) for name in frame}
-    )
+    frame = frame.copy()
+    for name in frame:  # whatever its name is, such as self
+        frame[name] = typed(frame[name], name in codes, name in dates)
+    return frame
 
 
 def typed(column: Any, is_code: bool, is_date: bool) -> Any:
