@@ -88,16 +88,16 @@ class Terms:
         """The cost of taking a row of each class (down) for each class (across)."""
         return by_class(self.costs)
 
-    def decide(self, fitted: EntropyClassifier, X: pa.Table, classes: Array) -> Array:
-        """Positions of the predicted labels, by a classifier of this library."""
+    def decide(self, fitted: EntropyClassifier, X: pa.Table) -> Array:
+        """Positions of the predicted labels, by a classifier of this library that learnt them."""
         if self.stated:
-            seen = np.searchsorted(classes, fitted.classes_)
-            shares, labels = self.shares[seen] / self.shares[seen].sum(), fitted.classes_.tolist()
+            seen = fitted.classes_
+            shares = self.shares[seen] / self.shares[seen].sum()
             fitted = fitted.with_costs(
-                dict(zip(labels, self.costs[seen].tolist(), strict=True)),
-                priors=dict(zip(labels, shares.tolist(), strict=True)),
+                dict(zip(seen.tolist(), self.costs[seen].tolist(), strict=True)),
+                priors=dict(zip(seen.tolist(), shares.tolist(), strict=True)),
             )
-        return np.searchsorted(classes, fitted.predict(X))
+        return fitted.predict(X)
 
 
 def estimate_outcome(
@@ -144,8 +144,8 @@ def estimate_outcome(
 
     ours, theirs = np.full((2, len(y)), -1)
     for learnt, out in steps("this model"):
-        fitted = clone(classifier).fit(X.take(learnt), y[learnt])
-        ours[out] = terms.decide(fitted, X.take(out), classes)
+        fitted = clone(classifier).fit(X.take(learnt), labels[learnt])
+        ours[out] = terms.decide(fitted, X.take(out))
     if boosting:
         for learnt, out in steps(boosting.name):
             theirs[out] = boosting.decisions(learnt, labels, out, terms.costs * terms.shares)
