@@ -127,11 +127,11 @@ papertest: .venv/tested
 # Without npm the tests that need it are skipped, or fail where nothing may be skipped.
 $(AXE):
 	mkdir -p .venv/axe
-	npm install --silent --no-audit --no-fund --prefix .venv/axe axe-core@4.14.0 || echo "npm is missing: no axe-core"
+	npm install --silent --no-audit --no-fund --fetch-timeout=60000 --prefix .venv/axe axe-core@4.14.0 || echo "npm is missing: no axe-core"
 
 $(PYRIGHT):
 	mkdir -p .venv/pyright
-	npm install --silent --no-audit --no-fund --prefix .venv/pyright pyright@1.1.414
+	npm install --silent --no-audit --no-fund --fetch-timeout=60000 --prefix .venv/pyright pyright@1.1.414
 
 .venv/dist: .venv/ready
 	$(BIN)/python -m pip install -q -e '.[dist]'
