@@ -279,7 +279,7 @@ def test_the_walk_through_fit_is_what_a_trace_sees():
 LINES = {
     "(top)": 1250,
     "cli": 1690,
-    "columns": 2990,
+    "columns": 3000,
     "drawing": 1790,
     "engines": 1160,
     "entropy": 460,
@@ -288,7 +288,7 @@ LINES = {
     "features": 1550,
     "machine": 1610,
     "metrics": 540,
-    "moments": 940,
+    "moments": 950,
     "plots": 1450,
     "report": 2860,
     "selection": 1760,

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from laws import arrays_in
 from scipy.special import softmax
+from sklearn.datasets import make_classification
 
 from extreme_entropy import ExtremeEntropyClassifier
 from extreme_entropy.columns.encoding import plain_encoding
@@ -361,3 +362,15 @@ def test_weight_two_is_the_row_twice(n_classes):
         repeated = new(n_leaves).fit(X[again], y[again])
         a, b = weighted.decision_function(X), repeated.decision_function(X)
         np.testing.assert_allclose(a, b, atol=1e-6 * abs(b).max())
+
+
+@pytest.mark.parametrize("size", [1e-44, 1e14])
+def test_weights_of_any_size_count_alike_in_single_precision(size):
+    """Where single precision could not hold their squares, sums are in double."""
+    X, y = make_classification(400, 5, random_state=0)
+    new = ExtremeEntropyClassifier(n_landmarks=20, random_state=0)
+    weight = np.full(400, size)
+    X = X.astype(np.float32)
+    single = new.fit(X, y, weight).predict_proba(X)
+    X = X.astype(np.float64)
+    np.testing.assert_allclose(single, new.fit(X, y, weight).predict_proba(X), atol=2e-3)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from click.testing import CliRunner
 
@@ -9,6 +10,7 @@ from extreme_entropy import EEMClassifier, ExtremeEntropyClassifier
 from extreme_entropy.cli.root import root
 from extreme_entropy.errors import InputError
 from extreme_entropy.estimators.inputs import is_quantity
+from extreme_entropy.tables.estimate import Split, estimate_outcome
 
 
 def people(n=600):
@@ -73,3 +75,13 @@ def test_a_default_classifier_refuses_it_too():
     X, age = people()
     with pytest.raises(InputError, match="use a regressor"):
         ExtremeEntropyClassifier().fit(X, age)
+
+
+def test_classes_that_a_fold_lacks_leave_the_estimate_as_it_is(rng):
+    """Labels without some in between are no quantity: 30 classes in five groups, each held out."""
+    y = rng.permuted(np.repeat(np.arange(30), 40))
+    X = pa.table({"x": y + 0.1 * rng.normal(size=len(y))})
+    split = Split("group", "shop", y // 6)
+    found = estimate_outcome(EEMClassifier(10, random_state=0), X, y, 0, split=split)
+    assert not isinstance(found, str)
+    assert found.held_out == len(y)

@@ -238,3 +238,14 @@ def test_a_command_reads_dates_as_text_where_it_is_told_to(tmp_path):
         words = ["fit", tmp_path / "a.csv", "--target", "label", *option, "-o", tmp_path / "m.eem"]
         assert CliRunner().invoke(root, list(map(str, words))).exit_code == 0
         assert type(kind_of(load(tmp_path / "m.eem"))).__name__ == kind
+
+
+@pytest.mark.parametrize("sentinel", ["9999-12-31T23:59:59-05:00", "0001-01-01T00:00:00+05:00"])
+def test_a_sentinel_at_the_end_of_the_calendar_is_no_error(sentinel, rng):
+    """Which in universal time would be beyond it."""
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, 300), "D")
+    texts = (days.strftime("%Y-%m-%dT%H:%M:%S") + "-05:00").to_list()
+    X = pd.DataFrame({"a": rng.normal(size=300), "day": [*texts[:-1], sentinel]})
+    classifier = ExtremeEntropyClassifier(n_landmarks=10, random_state=0)
+    p = classifier.fit(X, np.arange(300) % 2).predict_proba(X)
+    assert np.isfinite(p).all()

@@ -256,3 +256,17 @@ def test_the_command_reads_numbers_as_text_where_it_is_told_to(tmp_path):
     words = ["fit", tmp_path / "a.csv", "--target", "y", "--text", "x", "-o", tmp_path / "m.eem"]
     assert CliRunner().invoke(root, list(map(str, words))).exit_code == 0
     assert isinstance(kind_of(load(tmp_path / "m.eem")), Category)
+
+
+def test_numbers_among_text_have_no_decimal_sign(rng):
+    """1.234 is not a thousand and more because the text beside it has decimal commas."""
+    values = rng.uniform(1, 5, 200).round(3)
+    texts = [f"{value:.4f}".replace(".", ",") for value in values]
+    y = (values > 3).astype(int)
+    classifier = ExtremeEntropyClassifier(n_landmarks=10, random_state=0)
+    classifier.fit(pd.DataFrame({"price": texts}), y)
+    mixed = [*values[:100].tolist(), *texts[100:]]
+    np.testing.assert_array_equal(
+        classifier.predict_proba(pd.DataFrame({"price": pd.Series(mixed, dtype=object)})),
+        classifier.predict_proba(pd.DataFrame({"price": texts})),
+    )

@@ -132,4 +132,7 @@ def _iso(text: str) -> np.datetime64 | None:
     time = iso_time(text)
     if time is None:
         return None
-    return local_time(time.astimezone(UTC) if time.tzinfo else time)
+    try:
+        return local_time(time.astimezone(UTC) if time.tzinfo else time)
+    except OverflowError:  # 9999-12-31T23:59:59-05:00, which pyarrow reads
+        return None

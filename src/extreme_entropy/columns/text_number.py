@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -39,7 +40,12 @@ class TextNumber(Number):
     def code(self, cells: Cells, name: Any, *, trained: bool) -> Array:
         if cells.kind != "category":
             return super().code(cells, name, trained=trained)
-        numbers = [number_of(str(label), self.decimal, self.unit) for label in cells.labels]
+        numbers = [
+            float(label)  # one of a column of objects, which has no decimal sign
+            if isinstance(label, Real)
+            else number_of(str(label), self.decimal, self.unit)
+            for label in cells.labels
+        ]
         return cells.looked_up(np.array([*numbers, None], np.float64))
 
 

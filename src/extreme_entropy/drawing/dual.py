@@ -17,7 +17,7 @@ and the narrowest kernel would look best even if labels are random.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -272,22 +272,20 @@ def column_weights(
         for half in halves:
             a = whole.half(half).coefficients(choice)
             slopes.append(_slopes(seen, seen[half], kernel[:, half], a))
-        v = np.einsum("lnm,lnm,n->l", *slopes, rows.counts) * weights**2
-        v = np.maximum(v, 0.0)
+        products = (np.einsum("nm,nm,n", A, B, rows.counts) for A, B in zip(*slopes, strict=True))
+        v = np.maximum(np.fromiter(products, float, d) * weights**2, 0.0)
         v = v / v.mean() if v.any() else np.ones(d)
         weights, squares = np.sqrt(v), squares + v
     return np.sqrt(squares / settings.gradient_rounds)
 
 
-def _slopes(seen: Array, centres: Array, kernel: Array, a: Array) -> Array:
-    """−∂/∂z of K a at rows, without the factor of the rate   (d, n, outputs)."""
+def _slopes(seen: Array, centres: Array, kernel: Array, a: Array) -> Iterator[Array]:
+    """−∂/∂z of K a at rows, without the factor of the rate, by each column   (n, outputs)."""
     # In single precision, which is enough for weights of columns.
     seen, centres, kernel, a = (x.astype(np.float32) for x in (seen, centres, kernel, a))
-    slopes = np.empty((seen.shape[1], len(seen), a.shape[1]))
     signed = np.empty_like(kernel)
     for column in range(seen.shape[1]):
         np.subtract(seen[:, column, np.newaxis], centres[:, column], out=signed)
         np.sign(signed, out=signed)
         signed *= kernel
-        slopes[column] = signed @ a
-    return slopes
+        yield (signed @ a).astype(np.float64)

@@ -49,9 +49,12 @@ def importances(predictor: Predictor, settings: ImportanceSettings = IMPORTANCE)
     before, moved = probabilities(Z), np.zeros(d)
     for j in np.unique(phi.encoding.origins):
         columns = np.flatnonzero(phi.encoding.origins == j)
-        exchanged = Z.copy()
-        exchanged[:, columns] = donors[:, columns]
-        moved[j] = abs(probabilities(exchanged) - before).sum() / (2 * n)
+        differ = np.flatnonzero((Z[:, columns] != donors[:, columns]).any(axis=1))
+        if not len(differ):  # as for most columns of a sparse matrix
+            continue
+        exchanged = Z[differ]
+        exchanged[:, columns] = donors[np.ix_(differ, columns)]
+        moved[j] = abs(probabilities(exchanged) - before[differ]).sum() / (2 * n)
     if not moved.any():
         moved[phi.encoding.origins] = 1.0
     return moved / moved.sum()

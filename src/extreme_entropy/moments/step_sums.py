@@ -176,28 +176,30 @@ class StepReduction:
 
     def __call__(self, g: int, rows: Array) -> tuple[int, int, Array, Array]:
         """The lower triangle of G, and b, for n rows of group g."""
-        h, X = self.features.h, self.X
-        single = X.dtype != np.float64
+        h, X, dtype = self.features.h, self.X, self.X.dtype
+        if self.weight is not None and not 1e-6 < np.abs(self.weight[rows]).max() < 1e6:
+            dtype = np.dtype(np.float64)  # as single precision, these would swamp the penalties
+        single = dtype != np.float64
         gram = np.zeros((h + 1, h + 1), np.float32 if single else np.float64)
         total = np.zeros((h + 1, h + 1)) if single else gram
         target, unsettled = np.zeros(self.pilot.shape), 0
         parts = chunks(len(rows), self.width, h + 1)
         buffers = self.features.buffers(parts[0].stop, X.dtype)
-        ones = np.ones((parts[0].stop, h + 1), X.dtype)
+        ones = np.ones((parts[0].stop, h + 1), dtype)
         for chunk in parts:
             part = rows[chunk]
             H = ones[: len(part)]
             H[:, :-1] = self.features(self.scaled(X[part]), buffers)
             H[:, -1] = 1  # which was overwritten
-            odds = H @ self.pilot.astype(X.dtype, copy=False)
+            odds = H @ self.pilot.astype(dtype, copy=False)
             p = probabilities(odds)
             w = weights_of(p)
             pull = w[:, np.newaxis] * odds + targets_of(self.labels[part], self.n_classes) - p
             if self.weight is not None:
-                weight = self.weight[part].astype(X.dtype, copy=False)
+                weight = self.weight[part].astype(dtype, copy=False)
                 w, pull = w * weight, pull * weight[:, np.newaxis]
-            target += H.T @ pull.astype(X.dtype, copy=False)
-            H *= np.sqrt(w)[:, np.newaxis].astype(X.dtype, copy=False)
+            target += H.T @ pull.astype(dtype, copy=False)
+            H *= np.sqrt(w)[:, np.newaxis].astype(dtype, copy=False)
             add_gram(H, gram)
             unsettled += len(part)
             if single and unsettled >= CUTS.single_rows:

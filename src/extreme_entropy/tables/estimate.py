@@ -88,14 +88,12 @@ class Terms:
         """The cost of taking a row of each class (down) for each class (across)."""
         return by_class(self.costs)
 
-    def decide(self, fitted: EntropyClassifier, X: pa.Table) -> Array:
-        """Positions of the predicted labels, by a classifier of this library that learnt them."""
+    def decide(self, fitted: EntropyClassifier, seen: Array, X: pa.Table) -> Array:
+        """Positions among the classes seen, by a classifier that learnt these positions."""
         if self.stated:
-            seen = fitted.classes_
             shares = self.shares[seen] / self.shares[seen].sum()
             fitted = fitted.with_costs(
-                dict(zip(seen.tolist(), self.costs[seen].tolist(), strict=True)),
-                priors=dict(zip(seen.tolist(), shares.tolist(), strict=True)),
+                dict(enumerate(self.costs[seen].tolist())), priors=dict(enumerate(shares.tolist()))
             )
         return fitted.predict(X)
 
@@ -144,8 +142,9 @@ def estimate_outcome(
 
     ours, theirs = np.full((2, len(y)), -1)
     for learnt, out in steps("this model"):
-        fitted = clone(classifier).fit(X.take(learnt), labels[learnt])
-        ours[out] = terms.decide(fitted, X.take(out))
+        seen, among = np.unique(labels[learnt], return_inverse=True)  # codes without gaps
+        fitted = clone(classifier).fit(X.take(learnt), among)
+        ours[out] = seen[terms.decide(fitted, seen, X.take(out))]
     if boosting:
         for learnt, out in steps(boosting.name):
             theirs[out] = boosting.decisions(learnt, labels, out, terms.costs * terms.shares)
