@@ -15,6 +15,10 @@ from .field_pictures import accuracy_against_time, mean_ranks
 from .markdown import embed
 
 OURS, LIGHTGBM, LOGISTIC = "ours", "LightGBM", "LogisticRegression"
+OTHERS = (
+    *(LIGHTGBM, "CatBoost", "XGBoost", "HistGradientBoosting", "BalancedRandomForest"),
+    LOGISTIC,
+)
 HALVES = {"open": "The open half", "aside": "The half set aside", "all": "All tables"}
 # Measure → its name, its format, and whether more of it is better.
 MEASURES = {
@@ -63,8 +67,13 @@ def means(rows: list[Row], measure: str) -> Means:
         found.setdefault(row["label"], {}).setdefault(row["dataset"], []).append(row[measure])
     return {
         label: {table: float(np.mean(values)) for table, values in sorted(tables.items())}
-        for label, tables in sorted(found.items(), key=lambda item: not _is_ours(item[0]))
+        for label, tables in sorted(found.items(), key=lambda item: _place(item[0]))
     }
+
+
+def _place(label: str) -> int:
+    """Where a label stands: ours first, then the others, in whatever order they were measured."""
+    return -1 if _is_ours(label) else OTHERS.index(label)
 
 
 def _is_ours(label: str) -> bool:
