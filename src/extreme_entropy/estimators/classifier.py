@@ -42,7 +42,7 @@ class ExtremeEntropyClassifier(EntropyClassifier, ClassifierMixin, BaseEstimator
     The log-odds of a row are the sum of a constant, an effect of each column by itself, and a
     kernel that compares the row with some rows of the table. Together they are one penalised
     logistic regression. How smooth it is, and which columns the kernel looks at, is chosen on
-    sampled rows, each predicted without itself. The fit is a sum over rows: `partial_fit`, `merge`,
+    sampled rows, by cross-validation. The fit is a sum over rows: `partial_fit`, `merge`,
     `forget`, batches, threads and clusters give the same classifier as one fit with the same
     feature map. A large table is split into leaves, each with its own landmarks and effects, so
     that accuracy grows with the number of rows while the cost of each row stays the same.
